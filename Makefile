@@ -1,0 +1,40 @@
+# Two commands do everything: `make demo` and `make test`. Both set up a virtual environment first.
+
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check format fuzz bench soak clean
+
+demo: $(READY)
+	$(BIN)/python examples/demo.py
+
+test: check
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+check: $(READY)
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_layers.py
+
+format: $(READY)
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
+
+fuzz: $(READY)
+	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests -k "fuzz or random"
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.batch
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Tidelog needs Python 3.11 or newer; this is $$($(PYTHON) --version)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

@@ -1,0 +1,67 @@
+"""All checks of a program, in order, every problem collected: Program -> Checked.
+
+A later check runs even if an earlier one failed, as long as what it needs is there, so that the user sees all
+errors at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidelog.analysis.clauses import Clause, clauses_of
+from tidelog.analysis.components import expand
+from tidelog.analysis.declarations import types_of
+from tidelog.analysis.directives import check_directives, directives_of
+from tidelog.analysis.graph import DependencyGraph, Stratum
+from tidelog.analysis.grounded import check_grounded
+from tidelog.analysis.inline import inline
+from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.analysis.names import check_names
+from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.analysis.typing import ClauseTypes, infer
+from tidelog.errors import Diagnostic, Report
+from tidelog.lang import tree
+from tidelog.lang.parsing import deep_recursion
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A program that means something: flat, typed, safe and stratified."""
+
+    program: tree.Program
+    types: TypeSystem
+    clauses: list[Clause]
+    clause_types: list[ClauseTypes]
+    strata: list[Stratum]
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def relations(self) -> dict[str, RelationInfo]:
+        return self.types.relations
+
+    def directives(self, *kinds: str) -> list[tree.Directive]:
+        """The directives of these kinds, the old qualifiers `input`, `output` and `printsize` included."""
+        return [d for d in directives_of(self.program) if d.kind in kinds]
+
+
+def check(program: tree.Program, report: Report | None = None) -> Checked:
+    """The checked program; raises one TidelogError with every problem found."""
+    report = report or Report()
+    with deep_recursion():
+        program = expand(program, report)
+        if any(d.code.startswith("TL05") for d in report.errors):
+            report.check()  # without its components, most names of the program would seem to be undeclared
+        clauses = clauses_of(program, report)
+        check_names(program, clauses, report)
+        check_directives(program, report)
+        types = types_of(program, report)
+        typed = infer(clauses, types, report)
+        inlined = inline_relations(program)
+        if inlined and not report.errors:
+            clauses = inline(clauses, inlined)
+            typed = infer(clauses, types, Report())
+        check_grounded(clauses, report)
+        graph = DependencyGraph((name for name in types.relations if name not in inlined), clauses)
+        strata = graph.strata(report)
+        report.check()
+    return Checked(program, types, clauses, typed, strata, tuple(report.warnings))

@@ -1,0 +1,151 @@
+"""Checks of `.input`, `.output`, `.printsize` and `.limitsize`: their relations, kinds of IO and parameters.
+
+What Soufflé finds out when it opens the files is found here before anything runs. A parameter that nothing reads is
+only a warning, because Soufflé passes over it in silence and programs have such leftovers.
+"""
+
+from __future__ import annotations
+
+from tidelog.analysis.suggest import Suggestions, did_you_mean
+from tidelog.errors import Report
+from tidelog.lang import tree
+
+INPUTS = ("file", "stdin", "sqlite", "jsonfile", "parquet", "arrow", "spark")
+OUTPUTS = ("file", "stdout", "stdoutprintsize", "sqlite", "jsonfile", "parquet", "arrow", "spark")
+
+_ANY = {"IO", "name", "operation", "attributeNames", "params", "types", "auxArity"}
+_TEXT = {"delimiter", "headers", "rfc4180"}
+_PARAMETERS: dict[str, set[str]] = {
+    "file": {*_ANY, *_TEXT, "filename", "columns", "compress"},
+    "stdin": {*_ANY, *_TEXT, "columns"},
+    "stdout": {*_ANY, *_TEXT},
+    "stdoutprintsize": _ANY,
+    "sqlite": {*_ANY, "dbname", "filename"},
+    "jsonfile": {*_ANY, "filename", "format"},
+    "parquet": {*_ANY, "filename", "compress"},
+    "arrow": {*_ANY, "filename", "compress"},
+    "spark": {*_ANY, "table", "path", "format"},
+}
+_FLAGS = ("headers", "rfc4180")
+
+
+def directives_of(program: tree.Program) -> list[tree.Directive]:
+    """All directives, those included that old programs write as a qualifier: `.decl r(x: number) output`."""
+    found: list[tree.Directive] = []
+    for item in program.items:
+        if isinstance(item, tree.Directive):
+            found.append(item)
+        elif isinstance(item, tree.RelationDecl):
+            found.extend(
+                tree.Directive(kind, item.name, span=item.span)
+                for kind in item.qualifiers
+                if kind in ("input", "output", "printsize")
+            )
+    return found
+
+
+def check_directives(program: tree.Program, report: Report) -> None:
+    """All errors and warnings (TL06xx) about directives in a program whose components are expanded."""
+    relations: dict[str, tree.RelationDecl] = {}
+    for relation in program.of(tree.RelationDecl):
+        relations.setdefault(relation.name, relation)
+    near = Suggestions(relations)
+    once: dict[tuple[str, str], tree.Directive] = {}
+    for directive in directives_of(program):
+        declared = relations.get(directive.relation)
+        if declared is None:
+            report.error(
+                "TL0601",
+                f"`.{directive.kind}` of relation `{directive.relation}`, which is not declared",
+                directive.span,
+                help=near.near(directive.relation),
+            )
+        if directive.kind in ("printsize", "limitsize"):
+            _check_single(directive, once, report)
+        if directive.kind == "limitsize":
+            _check_limit(directive, report)
+        elif directive.kind in ("input", "output"):
+            _check_io(directive, report)
+            if declared is not None:
+                _check_columns(directive, declared, report)
+
+
+def _check_single(directive: tree.Directive, once: dict[tuple[str, str], tree.Directive], report: Report) -> None:
+    previous = once.setdefault((directive.kind, directive.relation), directive)
+    if previous is not directive:
+        report.error(
+            "TL0602",
+            f"a second `.{directive.kind}` of relation `{directive.relation}`",
+            directive.span,
+            notes=(("the first one is here", previous.span),),
+        )
+
+
+def _check_limit(directive: tree.Directive, report: Report) -> None:
+    limit = directive.param("n")
+    if limit is None:
+        report.error(
+            "TL0603",
+            f"`.limitsize` of relation `{directive.relation}` does not say how many tuples",
+            directive.span,
+            help=f"write `.limitsize {directive.relation}(n=1000)`",
+        )
+    elif not limit.isascii() or not limit.isdigit():
+        report.error("TL0603", f"the limit n of `.limitsize` is a whole number, not `{limit}`", directive.span)
+    for key in dict(directive.params).keys() - {"n"}:
+        report.warn("TL0605", f"`.limitsize` has no parameter `{key}`", directive.span, help="it has no effect")
+
+
+def _check_io(directive: tree.Directive, report: Report) -> None:
+    params = dict(directive.params)
+    kinds = INPUTS if directive.kind == "input" else OUTPUTS
+    io = params.get("IO", "file")
+    if io not in kinds:
+        report.error(
+            "TL0604",
+            f"unknown kind of {directive.kind} `{io}`",
+            directive.span,
+            help=did_you_mean(io, kinds) or f"IO is one of {', '.join(kinds)}",
+        )
+        return
+    for key in sorted(params.keys() - _PARAMETERS[io]):
+        report.warn(
+            "TL0605",
+            f"IO={io} has no parameter `{key}`",
+            directive.span,
+            help=did_you_mean(key, sorted(_PARAMETERS[io])) or "it has no effect",
+        )
+    for key in _FLAGS:
+        if params.get(key, "true") not in ("true", "false"):
+            report.warn(
+                "TL0606", f"the parameter `{key}` is true or false; `{params[key]}` counts as false", directive.span
+            )
+    delimiter = params.get("delimiter")
+    if delimiter == "":
+        report.error("TL0607", "the delimiter is empty", directive.span)
+    elif delimiter is not None and params.get("rfc4180") == "true" and '"' in delimiter:
+        report.error("TL0607", "a delimiter with a double quote cannot be used with rfc4180", directive.span)
+    if io == "jsonfile" and params.get("format", "list") not in ("list", "object"):
+        report.error("TL0608", f"the format of a JSON file is list or object, not `{params['format']}`", directive.span)
+
+
+def _check_columns(directive: tree.Directive, relation: tree.RelationDecl, report: Report) -> None:
+    """`columns="2:0"`: which columns of the file, counted from 0, are the relation's attributes in turn."""
+    columns = directive.param("columns")
+    if directive.kind != "input" or not columns or relation.delta_of is not None:
+        return
+    numbers = columns.split(":")
+    if not all(number.strip().isascii() and number.strip().isdigit() for number in numbers):
+        report.error(
+            "TL0609",
+            f'columns="{columns}" is not a list of column numbers',
+            directive.span,
+            help='write the numbers, counted from 0, with colons between: columns="2:0"',
+        )
+    elif len(set(map(int, numbers))) < len(relation.attributes):
+        report.error(
+            "TL0609",
+            f'columns="{columns}" does not give each of the {len(relation.attributes)} attributes a column',
+            directive.span,
+            notes=(("the relation is declared here", relation.span),),
+        )

@@ -1,0 +1,120 @@
+"""Inline relations: their rules put in place of their atoms.
+
+    .decl twice(x: number, y: number) inline
+    twice(x, y) :- y = 2 * x.                 p(a, b) :- q(a), twice(a, b).
+                                      gives   p(a, b) :- q(a), a = x', b = y', y' = 2 * x'.
+
+An atom with several rules gives several clauses; a negated atom becomes the conjunction of its rules' negations,
+which is possible because such rules have no variables of their own (checked by inlining_checks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from itertools import product
+from typing import Any, TypeVar
+
+from tidelog.analysis.clauses import NEGATED, Clause
+from tidelog.lang import tree
+
+N = TypeVar("N", bound=tree.Node)
+Alternatives = list[tuple[tree.Literal, ...]]
+
+
+def inline(clauses: list[Clause], relations: set[str]) -> list[Clause]:
+    """The clauses of all other relations, with the atoms of the given relations replaced."""
+    if not relations:
+        return clauses
+    rules: dict[str, list[Clause]] = {name: [] for name in relations}
+    for clause in clauses:
+        if clause.head.name in relations:
+            rules[clause.head.name].append(clause)
+    expander = _Expander(rules)
+    return [new for clause in clauses if clause.head.name not in relations for new in expander.expand(clause)]
+
+
+class _Expander:
+    def __init__(self, rules: dict[str, list[Clause]]) -> None:
+        self.rules = rules
+        self.copies = 0
+
+    def expand(self, clause: Clause) -> Iterator[Clause]:
+        if not any(_relation(literal) in self.rules for literal in clause.body):
+            yield clause
+            return
+        for body in self.conjunction(clause.body):
+            yield replace(clause, body=body)
+
+    def conjunction(self, literals: Iterable[tree.Literal]) -> Alternatives:
+        parts = [self.literal(literal) for literal in literals]
+        return [tuple(x for part in choice for x in part) for choice in product(*parts)]
+
+    def literal(self, literal: tree.Literal) -> Alternatives:
+        if isinstance(literal, tree.Atom) and literal.name in self.rules:
+            return [
+                body for rule in self.rules[literal.name] for body in self.conjunction(self.instance(rule, literal))
+            ]
+        if isinstance(literal, tree.Negation) and _relation(literal) in self.rules:
+            atom = literal.body
+            assert isinstance(atom, tree.Atom)
+            negations = [
+                [alternative for part in self.instance(rule, atom) for alternative in self.literal(_negate(part))]
+                for rule in self.rules[atom.name]
+            ]
+            return [tuple(x for part in choice for x in part) for choice in product(*negations)]
+        return [(literal,)]
+
+    def instance(self, rule: Clause, atom: tree.Atom) -> tuple[tree.Literal, ...]:
+        """The body of the rule for the arguments of the atom: head variables replaced, others renamed."""
+        self.copies += 1
+        names: dict[str, tree.Term] = {}
+        equations: list[tuple[tree.Term, tree.Term]] = []
+        for formal, actual in zip(rule.head.args, atom.args, strict=True):
+            if isinstance(formal, tree.Variable) and formal.name not in names:
+                fresh = tree.Variable(f"{formal.name}'{self.copies}", span=actual.span)
+                names[formal.name] = fresh if isinstance(actual, tree.Wildcard) else actual
+            elif not isinstance(actual, tree.Wildcard):
+                equations.append((formal, actual))
+        rename = _Renamer(names, self.copies)
+        equal = tuple(tree.Comparison("=", rename(f), a, span=a.span) for f, a in equations)
+        return equal + tuple(rename(literal) for literal in rule.body)
+
+
+class _Renamer:
+    """Replaces variables; those it does not know become fresh ones."""
+
+    def __init__(self, names: dict[str, tree.Term], copy: int) -> None:
+        self.names = names
+        self.copy = copy
+
+    def __call__(self, node: N) -> N:
+        if isinstance(node, tree.Variable):
+            if node.name not in self.names:
+                self.names[node.name] = replace(node, name=f"{node.name}'{self.copy}")
+            return self.names[node.name]  # type: ignore[return-value]
+        changes: dict[str, Any] = {}
+        for f in fields(node):
+            value = getattr(node, f.name)
+            if isinstance(value, tree.Node):
+                changes[f.name] = self(value)
+            elif isinstance(value, tuple) and any(isinstance(item, tree.Node) for item in value):
+                changes[f.name] = tuple(self(item) if isinstance(item, tree.Node) else item for item in value)
+        return replace(node, **changes) if changes else node
+
+
+def _negate(literal: tree.Literal) -> tree.Literal:
+    match literal:
+        case tree.Negation(body=inner):
+            return inner
+        case tree.Comparison(op=op):
+            return replace(literal, op=NEGATED[op])
+        case tree.Boolean(value=value):
+            return replace(literal, value=not value)
+    return tree.Negation(literal, span=literal.span)
+
+
+def _relation(literal: tree.Literal) -> str | None:
+    if isinstance(literal, tree.Negation):
+        literal = literal.body
+    return literal.name if isinstance(literal, tree.Atom) else None

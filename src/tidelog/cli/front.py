@@ -1,0 +1,62 @@
+"""What the commands share: options, and the way from a file to a checked program."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidelog.analysis.check import Checked
+from tidelog.analysis.check import check as check_program
+from tidelog.errors import Report, TidelogError, error, in_source_order, render
+from tidelog.lang import tree
+from tidelog.lang.load import load_program
+
+ProgramFile = Annotated[Path, typer.Argument(help="The program: .dl, .ndlog or .rules.", show_default=False)]
+IncludeDirs = Annotated[
+    list[Path] | None, typer.Option("--include-dir", "-I", help="Where .include and #include look.")
+]
+Macros = Annotated[list[str] | None, typer.Option("--macro", "-M", help="Preprocessor macros: NAME or NAME=VALUE.")]
+NoWarnings = Annotated[bool, typer.Option("--no-warn", "-w", help="Show no warnings.")]
+
+
+def parse_macros(given: list[str] | None) -> dict[str, str]:
+    """`-M "A=1 B"` as Soufflé takes it."""
+    found = {}
+    for text in given or ():
+        for part in text.split():
+            name, _, value = part.partition("=")
+            found[name] = value or "1"
+    return found
+
+
+def parse_file(path: Path, include_dirs: list[Path] | None, macros: list[str] | None, report: Report) -> tree.Program:
+    return load_program(path, report, include_dirs or (), parse_macros(macros))
+
+
+def checked_file(
+    path: Path, include_dirs: list[Path] | None, macros: list[str] | None, no_warnings: bool = False
+) -> Checked:
+    """The checked program of a file; warnings are shown, and all errors raised together."""
+    report = Report()
+    program = parse_file(path, include_dirs, macros, report)
+    if program.dialect != "souffle":
+        raise error(
+            "TL0702",
+            f"not supported yet: evaluating a .{program.dialect} program",
+            help="`tidelog check` reads it; evaluation comes with the network and RDF parts",
+        )
+    try:
+        checked = check_program(program, report)
+    except TidelogError:
+        show_warnings(report, no_warnings)
+        raise
+    show_warnings(report, no_warnings)
+    return checked
+
+
+def show_warnings(report: Report, hidden: bool) -> None:
+    if report.warnings and not hidden:
+        print(render(in_source_order(report.warnings)), file=sys.stderr)

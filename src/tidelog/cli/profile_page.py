@@ -1,0 +1,87 @@
+"""A profile as a self-contained page: bars per rule, a curve per iteration, memory per relation."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from tidelog.cli.profile import totals
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; color: #1b2733; padding: 0 1em }
+h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em }
+table { border-collapse: collapse; width: 100% } td, th { padding: .25em .6em; text-align: right; vertical-align: top }
+th { border-bottom: 2px solid #c5d0da } td.rule, th.rule { text-align: left; font-family: ui-monospace, monospace }
+tr:nth-child(even) { background: #f4f7f9 } .bar { fill: #2b7a9e } .curve { fill: none; stroke: #2b7a9e; stroke-width: 2 }
+.axis { stroke: #93a3b1 } text { font: 12px system-ui, sans-serif; fill: #44525f } .area { fill: #2b7a9e22 }
+"""
+
+
+def page(data: dict[str, Any]) -> str:
+    """The whole document; it needs no network."""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Tidelog profile</title><style>{_STYLE}</style></head>
+<body><h1>Tidelog profile: {data["seconds"]:.2f} s</h1>
+<h2>Rules</h2>{_rules(totals(data), data["seconds"])}
+<h2>New tuples per iteration</h2>{_curve(_per_iteration(data, "tuples"), "tuples")}
+<h2>Seconds per iteration</h2>{_curve(_per_iteration(data, "seconds"), "seconds")}
+<h2>Relations</h2>{_relations(data["relations"])}
+</body></html>
+"""
+
+
+def _rules(entries: list[dict[str, Any]], seconds: float) -> str:
+    rows = []
+    for entry in entries:
+        width = 160 * entry["seconds"] / seconds if seconds else 0
+        bar = f'<svg width="160" height="12"><rect class="bar" width="{width:.1f}" height="12"/></svg>'
+        rows.append(
+            f"<tr><td>{entry['seconds']:.3f}</td><td>{bar}</td><td>{entry['derivations']:,}</td>"
+            f"<td>{entry['tuples']:,}</td><td>{entry['iterations']:,}</td>"
+            f'<td class="rule" title="{escape(entry["place"])}">{escape(entry["text"])}</td></tr>'
+        )
+    head = '<tr><th>seconds</th><th></th><th>derivations</th><th>new tuples</th><th>iterations</th><th class="rule">rule</th></tr>'
+    return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _per_iteration(data: dict[str, Any], figure: str) -> list[float]:
+    """The sum over all rules for each iteration number."""
+    last = max((r["iteration"] for r in data["records"]), default=0)
+    sums = [0.0] * (last + 1)
+    for record in data["records"]:
+        sums[record["iteration"]] += record[figure]
+    return sums
+
+
+def _curve(values: list[float], unit: str) -> str:
+    width, height, left, bottom = 860, 180, 70, 22
+    most = max(values, default=0) or 1
+    step = (width - left - 10) / max(1, len(values) - 1)
+    points = [(left + i * step, 10 + (height - 10) * (1 - v / most)) for i, v in enumerate(values)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    area = f"{left},{height} {line} {points[-1][0]:.1f},{height}" if points else ""
+    top = f"{most:,.0f}" if most >= 10 else f"{most:.3g}"
+    return (
+        f'<svg width="{width}" height="{height + bottom}"><line class="axis" x1="{left}" y1="{height}" x2="{width - 10}" '
+        f'y2="{height}"/><polygon class="area" points="{area}"/><polyline class="curve" points="{line}"/>'
+        f'<text x="{left - 6}" y="18" text-anchor="end">{top}</text>'
+        f'<text x="{left - 6}" y="{height}" text-anchor="end">0</text>'
+        f'<text x="{left}" y="{height + 16}">iteration 0</text>'
+        f'<text x="{width - 10}" y="{height + 16}" text-anchor="end">iteration {len(values) - 1}, {unit}</text></svg>'
+    )
+
+
+def _relations(relations: dict[str, Any]) -> str:
+    sized = sorted(relations.items(), key=lambda item: -sum(item[1]["bytes"].values()))
+    most = max((sum(r["bytes"].values()) for _, r in sized), default=1) or 1
+    rows = []
+    for name, entry in sized:
+        total = sum(entry["bytes"].values())
+        parts = ", ".join(f"{escape(part)} {size:,}" for part, size in entry["bytes"].items() if size)
+        bar = f'<svg width="160" height="12"><rect class="bar" width="{160 * total / most:.1f}" height="12"/></svg>'
+        rows.append(
+            f"<tr><td>{entry['tuples']:,}</td><td>{total:,}</td><td>{bar}</td>"
+            f'<td class="rule">{escape(name)}</td><td class="rule">{parts}</td></tr>'
+        )
+    head = '<tr><th>tuples</th><th>bytes</th><th></th><th class="rule">relation</th><th class="rule">where</th></tr>'
+    return f"<table>{head}{''.join(rows)}</table>"

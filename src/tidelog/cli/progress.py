@@ -1,0 +1,65 @@
+"""Progress on long runs: a live line on a terminal, plain log lines elsewhere; nothing for the first two seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from tidelog.evaluate.limits import resident_bytes
+
+PATIENCE = 2.0
+TERMINAL_INTERVAL = 0.1
+LOG_INTERVAL = 5.0
+
+
+class Progress:
+    """An evaluate.limits.Observer that writes to standard error."""
+
+    def __init__(self) -> None:
+        self.started = self.last = time.monotonic()
+        self.live = sys.stderr.isatty()
+        self.where = "reading facts"
+        self.iteration = self.tuples = 0
+        self.before: tuple[float, int] = (self.started, 0)
+        self.shown = False
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.live and self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def stratum(self, number: int, total: int, relations: tuple[str, ...]) -> None:
+        names = ", ".join(relations[:3]) + (f" and {len(relations) - 3} more" if len(relations) > 3 else "")
+        self.where = f"stratum {number + 1}/{total} ({names})"
+        self.iteration = self.tuples = 0
+        self.before = (time.monotonic(), 0)
+
+    def note(self, text: str) -> None:
+        """A line that is shown at once, such as that kernels are being compiled."""
+        print(text, file=sys.stderr, flush=True)
+
+    def progress(self, iteration: int, tuples: int) -> None:
+        self.iteration, self.tuples = iteration, tuples
+        now = time.monotonic()
+        interval = TERMINAL_INTERVAL if self.live else LOG_INTERVAL
+        if now - self.started < PATIENCE or now - self.last < interval:
+            return
+        seconds, counted = now - self.before[0], tuples - self.before[1]
+        rate = counted / seconds if seconds > 0 else 0.0
+        self.last, self.before, self.shown = now, (now, tuples), True
+        text = f"{self.state()}, {rate:,.0f} tuples/s, {resident_bytes() / 2**20:,.0f} MiB"
+        if self.live:
+            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    def state(self) -> str:
+        return f"{self.where}, iteration {self.iteration:,}, {self.tuples:,} tuples"
+
+    def interrupted(self) -> str:
+        return f"interrupted after {time.monotonic() - self.started:.1f} s: {self.state()}; nothing was written"

@@ -1,0 +1,71 @@
+"""`tidelog run`: evaluate a program over its facts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, checked_file
+
+
+def run(
+    program: ProgramFile,
+    fact_dir: Annotated[Path, typer.Option("--fact-dir", "-F", help="Where .input looks for facts.")] = Path("."),
+    output_dir: Annotated[str, typer.Option("--output-dir", "-D", help="Where .output writes; - prints.")] = ".",
+    include_dir: IncludeDirs = None,
+    macro: Macros = None,
+    jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
+    profile: Annotated[str | None, typer.Option("--profile", "-p", help="Write a profile to this file.")] = None,
+    no_warn: NoWarnings = False,
+    functors: Annotated[Path | None, typer.Option(help="A Python file with the functors.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="End the run at this size, such as 4G or 500M.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="End the run after this many seconds.")] = None,
+    skip_bad_rows: Annotated[bool, typer.Option(help="Count and report malformed facts, and go on.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Run in this process, without Spark.")] = False,
+) -> None:
+    """Evaluate a program: read .input facts, write .output relations."""
+    checked = checked_file(program, include_dir, macro, no_warn)
+
+    from tidelog.cli.progress import Progress
+    from tidelog.evaluate.batch import BatchRun, Options
+    from tidelog.evaluate.limits import Limits
+    from tidelog.evaluate.user_functors import load_module
+
+    options = Options(
+        facts=fact_dir, output=output_dir, threads=_threads(jobs), functors=load_module(functors) if functors else {},
+        limits=Limits(max_iterations, _bytes(max_memory), timeout), skip_bad_rows=skip_bad_rows, profile=profile,
+    )  # fmt: skip
+    with Progress() as progress:
+        batch = BatchRun(checked, options, progress)
+        try:
+            batch.run()
+        except KeyboardInterrupt:
+            print(progress.interrupted(), file=sys.stderr)
+            raise SystemExit(130) from None
+    if batch.bad_rows.skipped:
+        print(batch.bad_rows.summary(), file=sys.stderr)
+
+
+def _threads(jobs: str) -> int:
+    import os
+
+    if jobs == "auto":
+        return os.cpu_count() or 1
+    if not jobs.isdigit() or int(jobs) < 1:
+        raise typer.BadParameter("a number of threads, or auto", param_hint="-j")
+    return int(jobs)
+
+
+def _bytes(text: str | None) -> int | None:
+    """4G, 500M, 1000000."""
+    if text is None:
+        return None
+    units = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+    digits, unit = (text[:-1], units.get(text[-1:].upper())) if not text.isdigit() else (text, 1)
+    if unit is None or not digits.replace(".", "", 1).isdigit():
+        raise typer.BadParameter("a size such as 4G, 500M or 1000000", param_hint="--max-memory")
+    return int(float(digits) * unit)

@@ -1,0 +1,104 @@
+"""A whole batch run: read the inputs, evaluate, write the outputs. What `tidelog run` does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidelog.analysis.check import Checked
+from tidelog.errors import Report
+from tidelog.evaluate.context import Context
+from tidelog.evaluate.fixpoint import Fixpoint
+from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.profile import Profile
+from tidelog.evaluate.user_functors import check_functors, kinds_of
+from tidelog.io.codec import decode, encode
+from tidelog.io.read import BadRows, read_facts
+from tidelog.io.write import write_relation, write_size
+from tidelog.lang import tree
+from tidelog.plan.program import ProgramPlan, plan_program
+from tidelog.store import Database
+
+
+@dataclass
+class Options:
+    """How to run: folders, threads, functors, limits."""
+
+    facts: Path = Path(".")
+    output: str = "."  # a folder, or "-" for standard output
+    threads: int = 1
+    functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    skip_bad_rows: bool = False
+    profile: str | None = None
+
+
+class BatchRun:
+    """One run of a checked program. After `evaluate`, `table(name)` gives any relation."""
+
+    def __init__(self, checked: Checked, options: Options, observer: Observer | None = None) -> None:
+        self.checked = checked
+        self.options = options
+        self.observer = observer
+        self.plan: ProgramPlan = plan_program(checked)
+        self._check_functors()
+        self.database = Database(threads=options.threads)
+        for name, info in checked.relations.items():
+            self.database.create(name, info.arity)
+        self.context = Context(
+            self.database, checked.clauses, options.functors,
+            functor_kinds={d.name: kinds_of(d, checked.types) for d in checked.program.of(tree.FunctorDecl)},
+        )  # fmt: skip
+        self.bad_rows = BadRows(skip=options.skip_bad_rows)
+        self.derivations = 0
+
+    def _check_functors(self) -> None:
+        used = {n.name for c in self.checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
+        report = Report()
+        check_functors(self.checked.program, used, self.options.functors, report)
+        report.check()
+
+    def run(self) -> None:
+        """Everything: read, evaluate, write."""
+        start = time.perf_counter()
+        self.read()
+        self.evaluate()
+        self.write()
+        if self.profile is not None and self.options.profile:
+            self.profile.write(self.options.profile, self.context, time.perf_counter() - start)
+
+    def read(self) -> None:
+        types = self.checked.types
+        for directive in self.checked.directives("input"):
+            info = self.checked.relations[directive.relation]
+            table = read_facts(info, types, directive, self.options.facts, self.bad_rows)
+            relation = self.database[info.name]
+            relation.insert(encode(table, info, types, self.database))
+            relation.settle()
+        self.bad_rows.check()
+
+    def evaluate(self) -> None:
+        self.profile = Profile() if self.options.profile else None
+        sizes = {d.relation: int(d.param("n") or 0) for d in self.checked.directives("limitsize")}
+        fixpoint = Fixpoint(self.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
+        fixpoint.run()
+        self.derivations = fixpoint.derivations
+
+    def write(self) -> None:
+        for directive in self.checked.directives("output"):
+            info = self.checked.relations[directive.relation]
+            write_relation(info, self.checked.types, self.table(info.name), directive, self.options.output)
+        for directive in self.checked.directives("printsize"):
+            write_size(directive, self.database[directive.relation].count, self.options.output)
+
+    def table(self, name: str) -> Any:
+        """A relation as an Arrow table."""
+        return decode(self.database[name].rows(None), self.checked.relations[name], self.checked.types, self.database)
+
+
+def _nodes(clause: Any) -> Any:
+    for literal in (clause.head, *clause.body):
+        yield from literal.walk()

@@ -1,0 +1,157 @@
+"""Stratified semi-naive evaluation over plans.
+
+Strata run in topological order. A stratum of native steps runs to its fixpoint inside the store; one with steps in
+Python, or with special relations, is driven from here, iteration by iteration:
+
+    run the plans without a pivot; then everything found is the delta
+    repeat: run each plan with its pivot over the delta; what is new becomes the next delta; until nothing is new
+
+Orders are chosen when a stratum begins, from the sizes and distinct counts of that moment.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tidelog.evaluate.context import Context
+from tidelog.evaluate.limits import Limits, Observer, Silent
+from tidelog.evaluate.profile import Profile
+from tidelog.evaluate.special import Choice, Equivalence
+from tidelog.evaluate.stages import PlanRun
+from tidelog.evaluate.statistics import Statistics
+from tidelog.evaluate.subsumption import Subsumption
+from tidelog.plan import steps
+from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
+from tidelog.store import ArithmeticFault, is_native
+
+Gate = Equivalence | Choice | Subsumption
+
+
+class Fixpoint:
+    """One batch evaluation of a program. The database must hold the input facts, settled."""
+
+    def __init__(
+        self,
+        program: ProgramPlan,
+        context: Context,
+        limits: Limits | None = None,
+        observer: Observer | None = None,
+        profile: Profile | None = None,
+        size_limits: dict[str, int] | None = None,
+    ) -> None:
+        self.program = program
+        self.context = context
+        self.database = context.database
+        self.limits = limits or Limits()
+        self.observer = observer or Silent()
+        self.profile = profile
+        self.size_limits = size_limits or {}
+        self.derivations = 0
+
+    def run(self) -> None:
+        for number, stratum in enumerate(self.program.strata):
+            if stratum.rules:
+                self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
+                self.limits.relations = stratum.stratum.relations
+                self.run_stratum(self.reordered(stratum))
+
+    def reordered(self, stratum: StratumPlan) -> StratumPlan:
+        """The stratum's plans, ordered by what the relations hold now."""
+        inputs = {m for rule in stratum.rules for m in (a.relation for a in rule.atoms())}
+        expected = max((self.database[name].count for name in inputs), default=0)
+        statistics = Statistics(self.database, stratum.stratum.relations, float(expected))
+        return plan_stratum(self.program.checked, stratum.stratum, statistics, stratum.rules)
+
+    def run_stratum(self, stratum: StratumPlan) -> None:
+        gates = self.gates(stratum)
+        plans = (*stratum.once, *stratum.delta)
+        limited = any(name in self.size_limits for name in stratum.stratum.relations)
+        native = all(is_native(step) for plan in plans for step in plan.steps)
+        if native and not gates and not limited and self.profile is None:
+            self.run_native(stratum.stratum.relations, plans)
+        else:
+            self.drive(stratum, gates)
+
+    def run_native(self, relations: tuple[str, ...], plans: tuple[steps.Plan, ...]) -> None:
+        native = self.database.stratum(relations, plans)
+        try:
+            native.run(self.watch)
+        except ArithmeticFault as problem:
+            rule = plans[problem.plan].rule if problem.plan is not None else plans[0].rule
+            raise self.context.fault(rule, str(problem)) from None
+        self.derivations += sum(native.derivations)
+
+    def watch(self, iteration: int, tuples: int) -> None:
+        self.observer.progress(iteration, tuples)
+        self.limits.check(iteration, tuples)
+
+    # ---- driven strata
+
+    def gates(self, stratum: StratumPlan) -> dict[str, Gate]:
+        gates: dict[str, Gate] = {}
+        for name in stratum.stratum.relations:
+            info = self.program.checked.relations[name]
+            dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
+            if dropped:
+                gates[name] = Subsumption(self.context, self.database[name], dropped)
+            elif "eqrel" in info.decl.qualifiers:
+                gates[name] = Equivalence(self.database[name])
+            elif info.decl.choice:
+                columns = [tuple(info.attributes.index(a) for a in key) for key in info.decl.choice]
+                gates[name] = Choice(self.database[name], columns)
+        return gates
+
+    def drive(self, stratum: StratumPlan, gates: dict[str, Gate]) -> None:
+        relations = [self.database[name] for name in stratum.stratum.relations]
+        runs = {
+            plan: PlanRun(self.context, plan, sink=gates[head].accept if (head := _head(plan)) in gates else None)
+            for plan in (*stratum.once, *stratum.delta)
+        }
+        self.context.iteration = 0
+        self.run_plans([runs[p] for p in stratum.once], 0)
+        self.close(gates)
+        if stratum.delta:
+            for relation in relations:
+                relation.restart()
+            self.iterate(stratum, [runs[p] for p in stratum.delta], relations, gates)
+        for relation in relations:
+            relation.settle()
+        self.derivations += sum(run.derivations for run in runs.values())
+
+    def iterate(self, stratum: StratumPlan, runs: list[PlanRun], relations: list[Any], gates: dict[str, Gate]) -> None:
+        iteration = 0
+        while True:
+            iteration += 1
+            self.context.iteration = iteration - 1
+            self.watch(iteration, sum(r.count for r in relations))
+            self.run_plans(runs, iteration)
+            self.close(gates)
+            if sum(relation.advance() for relation in relations) == 0 or self.full(stratum):
+                return
+
+    def close(self, gates: dict[str, Gate]) -> None:
+        for gate in gates.values():
+            gate.close()
+
+    def full(self, stratum: StratumPlan) -> bool:
+        """Whether a `.limitsize` of the stratum is reached."""
+        return any(self.database[n].count >= self.size_limits.get(n, 1 << 62) for n in stratum.stratum.relations)
+
+    def run_plans(self, runs: list[PlanRun], iteration: int) -> None:
+        for run in runs:
+            if self.profile is None:
+                run.run()
+            else:
+                head = self.database[_head(run.plan)]
+                before, derived, start = head.count, run.derivations, time.perf_counter()
+                run.run()
+                self.profile.add(
+                    run.plan, iteration, time.perf_counter() - start, head.count - before, run.derivations - derived
+                )
+
+
+def _head(plan: steps.Plan) -> str:
+    last = plan.steps[-1]
+    assert isinstance(last, steps.Emit)
+    return last.relation

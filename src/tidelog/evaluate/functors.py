@@ -1,0 +1,165 @@
+"""The built-in functors that the native pipelines leave to Python: those that read or make texts.
+
+Each works on distinct argument values only: a batch of a million bindings with a thousand different texts costs a
+thousand calls. A value that cannot be converted is a `Fault` that says which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidelog.evaluate.bindings import Words
+from tidelog.values import NUMBER_MAX, NUMBER_MIN, UNSIGNED_MAX, Kind
+
+
+class Fault(Exception):
+    """An operation that has no result for its arguments."""
+
+
+class Decoder:
+    """Words to Python values and back, by kind, through the database's dictionaries."""
+
+    def __init__(self, database: Any) -> None:
+        self.database = database
+
+    def values(self, words: Words, kind: Kind) -> list[Any]:
+        if kind is Kind.SYMBOL:
+            return self.database.symbols.decode(words).to_pylist()  # type: ignore[no-any-return]
+        if kind is Kind.UNSIGNED:
+            return words.view(np.uint64).tolist()
+        if kind is Kind.FLOAT:
+            return words.view(np.float64).tolist()
+        return words.tolist()
+
+    def words(self, values: list[Any], kind: Kind) -> Words:
+        if kind is Kind.SYMBOL:
+            import pyarrow as pa
+
+            return np.asarray(self.database.symbols.encode(pa.array(values, pa.string())), np.int64)
+        if kind is Kind.UNSIGNED:
+            return np.array([v & UNSIGNED_MAX for v in values], np.uint64).view(np.int64)
+        if kind is Kind.FLOAT:
+            return np.array(values, np.float64).view(np.int64)
+        return np.array([_wrap(v) for v in values], np.int64)
+
+
+def _wrap(value: int) -> int:
+    return (value - NUMBER_MIN) % 2**64 + NUMBER_MIN
+
+
+def per_distinct(
+    decoder: Decoder, args: list[Words], kinds: tuple[Kind, ...], function: Callable[..., Any]
+) -> tuple[list[Any], NDArray[np.intp]]:
+    """The function's value for each distinct combination of arguments, and for each row which of them it has."""
+    if len(args) == 1:
+        distinct, inverse = np.unique(args[0], return_inverse=True)
+        columns = [distinct]
+    else:
+        rows, inverse = np.unique(np.column_stack(args), axis=0, return_inverse=True)
+        columns = [np.ascontiguousarray(rows[:, i]) for i in range(len(args))]
+    decoded = [decoder.values(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    return [function(*values) for values in zip(*decoded, strict=True)], inverse.reshape(-1)
+
+
+def compute(decoder: Decoder, op: str, kind: Kind, args: list[Words], kinds: tuple[Kind, ...]) -> Words:
+    """The functor over columns of words."""
+    if op == "ord":
+        return args[0]
+    function = _FUNCTORS[op]
+    if op == "to_string" and kinds[0] is Kind.FLOAT:
+        function = _float_text
+    values, inverse = per_distinct(decoder, args, kinds, function)
+    return decoder.words(values, kind)[inverse]
+
+
+def compare(decoder: Decoder, op: str, kind: Kind, left: Words, right: Words) -> NDArray[np.bool_]:
+    """The constraint over columns of words."""
+    values, inverse = per_distinct(decoder, [left, right], (kind, kind), _COMPARISONS[op])
+    return np.array(values, np.bool_)[inverse]
+
+
+def _float_text(value: float) -> str:
+    return f"{value:.6f}"
+
+
+def _to_number(value: Any) -> int:
+    if isinstance(value, str):
+        return _parse_integer(value, "to_number", NUMBER_MIN, NUMBER_MAX)
+    return int(value)
+
+
+def _to_unsigned(value: Any) -> int:
+    if isinstance(value, str):
+        return _parse_integer(value, "to_unsigned", 0, UNSIGNED_MAX)
+    return int(value)
+
+
+def _parse_integer(text: str, functor: str, least: int, most: int) -> int:
+    found = re.fullmatch(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*", text)
+    if not found:
+        raise Fault(f"{functor}({text!r}): this is not a number")
+    sign, hexadecimal, binary, decimal = found.groups()
+    number = int(hexadecimal, 16) if hexadecimal else int(binary, 2) if binary else int(decimal)
+    number = -number if sign == "-" else number
+    if not least <= number <= most:
+        raise Fault(f"{functor}({text!r}): out of range")
+    return number
+
+
+def _to_float(value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise Fault(f"to_float({value!r}): this is not a number") from None
+
+
+def _substr(text: str, start: int, length: int) -> str:
+    if start < 0 or length < 0 or start > len(text):
+        return ""
+    return text[start : start + length]
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as problem:
+        raise Fault(f"match: {text!r} is not a regular expression: {problem}") from None
+
+
+_FUNCTORS: dict[str, Callable[..., Any]] = {
+    "cat": lambda *texts: "".join(texts),
+    "strlen": len,
+    "substr": _substr,
+    "min": min,
+    "max": max,
+    "to_number": _to_number,
+    "to_unsigned": _to_unsigned,
+    "to_float": _to_float,
+    "to_string": str,
+    "itou": int,
+    "utoi": int,
+    "itof": float,
+    "utof": float,
+    "ftoi": int,
+    "ftou": int,
+}
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "match": lambda pattern, text: _pattern(pattern).fullmatch(text) is not None,
+    "not_match": lambda pattern, text: _pattern(pattern).fullmatch(text) is None,
+    "contains": lambda part, text: part in text,
+    "not_contains": lambda part, text: part not in text,
+}

@@ -1,0 +1,184 @@
+"""From files to one text: C preprocessor directives, `.include` and `.once`.
+
+The result is a `Source` that knows which file and line each of its lines came from, so that errors point at what
+the user wrote. Texts without directives pass through untouched.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tidelog.errors import LineOrigin, Report, Source, Span
+from tidelog.lang.parsing import blank_comments
+
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:include|define|undef|if|ifdef|ifndef|elif|else|endif|error|warning)\b", re.M)
+_LINE_MARK = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?([0-9]+)(?:[ \t]+"([^"]*)")?.*$')
+_INCLUDE = re.compile(r'\.include\s*"((?:\\.|[^"\\\n])*)"|\.once\b|"(?:\\.|[^"\\\n])*"|//[^\n]*')
+DEEPEST_INCLUDE = 100
+
+
+def load(
+    path: str | Path, report: Report, include_dirs: Iterable[str | Path] = (), macros: Mapping[str, str] | None = None
+) -> Source:
+    """The program in a file, with everything it includes."""
+    loader = _Loader(report, [Path(d) for d in include_dirs], dict(macros or {}))
+    return loader.load(Path(path), None)
+
+
+def preprocess_text(text: str, name: str, report: Report, macros: Mapping[str, str] | None = None) -> Source:
+    """The same for a text that is not in a file; it may include files relative to the working directory."""
+    return _Loader(report, [], dict(macros or {})).expand(text, name, Path("."))
+
+
+class _Loader:
+    def __init__(self, report: Report, include_dirs: list[Path], macros: dict[str, str]) -> None:
+        self.report = report
+        self.include_dirs = include_dirs
+        self.macros = macros
+        self.once: set[Path] = set()
+        self.depth = 0
+
+    def load(self, path: Path, span: Span | None) -> Source:
+        try:
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError as problem:
+            self.report.error("TL0115", f"cannot read {path}: {problem.strerror}", span)
+            text = ""
+        return self.expand(text, str(path), path.parent)
+
+    def expand(self, text: str, name: str, folder: Path) -> Source:
+        source = Source(name, text)
+        if self.macros or _DIRECTIVE.search(text):
+            source = self._c_preprocess(source, folder)
+        elif re.search(r"^[ \t]*#", text, re.M):
+            source = _read_line_marks(source)
+        if ".include" in source.text or ".once" in source.text:
+            source = self._include(source, folder)
+        return source
+
+    def _c_preprocess(self, source: Source, folder: Path) -> Source:
+        from pcpp import Action, OutputDirective, Preprocessor
+
+        report, out = self.report, io.StringIO()
+        top = source
+
+        class Driver(Preprocessor):  # type: ignore[misc]
+            def on_error(self, file: str, line: int, msg: str) -> None:
+                report.error("TL0116", f"preprocessor: {msg}", _line_span(top, file, line))
+
+            def on_include_not_found(
+                self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str
+            ) -> None:
+                what = "malformed #include" if is_malformed else f"cannot find {includepath}"
+                report.error("TL0115", what, _line_span(top, self.source, self.lastdirective.lineno),
+                             help="add its folder with -I")  # fmt: skip
+                raise OutputDirective(Action.IgnoreAndRemove)
+
+        driver = Driver()
+        driver.line_directive = "#line"
+        driver.compress = 0
+        driver.add_path(str(folder))
+        for directory in self.include_dirs:
+            driver.add_path(str(directory))
+        for key, value in self.macros.items():
+            driver.define(f"{key} {value}")
+        driver.parse(source.text, source.name)
+        driver.write(out)
+        return _read_line_marks(Source(source.name, out.getvalue()))
+
+    def _include(self, source: Source, folder: Path) -> Source:
+        """Put included texts where `.include` stands."""
+        blanked = blank_comments(source, Report())
+        pieces: list[tuple[str, str, int]] = []  # text, file, line of its first line
+        position = 0
+
+        def take(end: int) -> None:
+            if end > position:
+                name, line = source.origin(source.line_column(position)[0])
+                pieces.append((source.text[position:end], name, line))
+
+        for found in _INCLUDE.finditer(blanked):
+            if found[0][0] in '"/':
+                continue
+            span = Span(source, found.start(), found.end())
+            take(found.start())
+            position = found.end()
+            if found[0] == ".once":
+                here = Path(source.name).resolve()
+                if here in self.once:
+                    return _join(source.name, pieces)
+                self.once.add(here)
+                continue
+            target = self._find(found[1], folder)
+            if target is None:
+                self.report.error("TL0115", f"cannot find {found[1]}", span, help="add its folder with -I")
+            elif self.depth >= DEEPEST_INCLUDE:
+                self.report.error("TL0117", f"includes nest more than {DEEPEST_INCLUDE} deep", span,
+                                  help="does a file include itself? `.once` in it prevents that")  # fmt: skip
+                return _join(source.name, pieces)
+            else:
+                self.depth += 1
+                included = self.load(target, span)
+                self.depth -= 1
+                pieces.append(("\n", *source.origin(source.line_column(found.start())[0])))
+                pieces.extend(_pieces_of(included))
+                pieces.append(("\n", *source.origin(source.line_column(found.end())[0])))
+        take(len(source.text))
+        return _join(source.name, pieces)
+
+    def _find(self, name: str, folder: Path) -> Path | None:
+        return next((d / name for d in (folder, *self.include_dirs) if (d / name).is_file()), None)
+
+
+def _line_span(source: Source, file: str, line: int) -> Span | None:
+    if file != source.name:
+        return None
+    starts = [0, *(m.end() for m in re.finditer("\n", source.text))]
+    if not 1 <= line <= len(starts):
+        return None
+    start = starts[line - 1]
+    return Span(source, start, start + max(1, len(source.line_text(line))))
+
+
+def _read_line_marks(source: Source) -> Source:
+    """Turn `#line` and `# 1 "file"` lines into origins; the text keeps its lines."""
+    origins, lines = [], source.text.split("\n")
+    name = source.name
+    for index, line in enumerate(lines):
+        mark = _LINE_MARK.match(line)
+        if mark:
+            name = mark[2] or name
+            origins.append(LineOrigin(index + 2, name, int(mark[1])))
+            lines[index] = ""
+        elif line.lstrip().startswith("#"):
+            lines[index] = ""
+    return Source(source.name, "\n".join(lines), origins)
+
+
+def _pieces_of(source: Source) -> list[tuple[str, str, int]]:
+    """The text line by line with origins, joined where lines follow each other in one file."""
+    pieces: list[tuple[str, str, int]] = []
+    start, expected = 0, None
+    lines = source.text.splitlines(keepends=True)
+    for index, _ in enumerate(lines):
+        origin = source.origin(index + 1)
+        if expected != origin:
+            if index > start:
+                pieces.append(("".join(lines[start:index]), *source.origin(start + 1)))
+            start = index
+        expected = (origin[0], origin[1] + 1)
+    if lines:
+        pieces.append(("".join(lines[start:]), *source.origin(start + 1)))
+    return pieces
+
+
+def _join(name: str, pieces: list[tuple[str, str, int]]) -> Source:
+    """One text from pieces; a piece that begins mid-line continues the line before it."""
+    origins, line = [], 1
+    for text, file, first in pieces:
+        origins.append(LineOrigin(line, file, first))
+        line += text.count("\n")
+    return Source(name, "".join(text for text, _, _ in pieces), origins)

@@ -1,0 +1,144 @@
+"""Rules as the planner sees them: numbered slots instead of names, flat atoms, one definition per computed value.
+
+A `CoreRule` says the same as its clause. Its body is a set of items whose order does not matter; `order.py` turns
+it into steps. Arguments are slots, constants, or None for a column that nobody looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tidelog.analysis.clauses import Clause
+from tidelog.plan.steps import Const, Operand, Slot
+from tidelog.values import Kind
+
+Argument: TypeAlias = Operand | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoreAtom:
+    """A positive atom; `position` counts the atoms of the body in textual order."""
+
+    relation: str
+    args: tuple[Argument, ...]
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CoreAbsent:
+    relation: str
+    args: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFilter:
+    op: str
+    kind: Kind
+    left: Operand
+    right: Operand
+
+
+# ---- definitions: slot := expression
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A built-in functor; `range` gives several values."""
+
+    op: str
+    kind: Kind
+    args: tuple[Operand, ...]
+    arg_kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A user's functor."""
+
+    functor: str
+    args: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A record or ADT branch: computed from its fields, or taken apart when the whole is known."""
+
+    fields: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The next number of the program's counter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Iterated:
+    """The number of the running iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """`op` of `value` over the matches of `body`, once the `injected` slots are known."""
+
+    op: str
+    kind: Kind
+    value: Operand | None
+    body: tuple[CoreItem, ...]
+    injected: frozenset[int]
+
+
+Expression: TypeAlias = Computed | Called | Packed | Counted | Iterated | Aggregated
+
+
+@dataclass(frozen=True, slots=True)
+class CoreDefine:
+    slot: int
+    expression: Expression
+
+
+CoreItem: TypeAlias = CoreAtom | CoreAbsent | CoreFilter | CoreDefine
+
+
+@dataclass(frozen=True, slots=True)
+class CoreRule:
+    """`relation(args) :- body`. `number` is the clause's number in the program.
+
+    A subsumption clause derives the tuples that are to be dropped; `subsumes` is then True and the body begins with
+    the dropped atom and the one that stays.
+    """
+
+    number: int
+    relation: str
+    args: tuple[Operand, ...]
+    body: tuple[CoreItem, ...]
+    slots: tuple[tuple[str, Kind], ...]
+    clause: Clause
+    subsumes: bool = False
+
+    def atoms(self) -> list[CoreAtom]:
+        return [item for item in self.body if isinstance(item, CoreAtom)]
+
+
+def slots_in(arguments: tuple[Argument, ...]) -> Iterator[int]:
+    return (a.index for a in arguments if isinstance(a, Slot))
+
+
+def inputs_of(expression: Expression) -> frozenset[int]:
+    """The slots that must be known before the expression can be computed."""
+    match expression:
+        case Computed(args=args) | Called(args=args):
+            return frozenset(slots_in(args))
+        case Packed(fields=fields):
+            return frozenset(slots_in(fields))
+        case Aggregated(injected=injected):
+            return injected
+        case _:
+            return frozenset()
+
+
+__all__ = [
+    "Aggregated", "Argument", "Called", "Computed", "Const", "CoreAbsent", "CoreAtom", "CoreDefine", "CoreFilter",
+    "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "inputs_of", "slots_in",
+]  # fmt: skip

@@ -1,0 +1,37 @@
+"""How many tuples a step is expected to find: what the join order is chosen by.
+
+`Guess` knows nothing but arities; run-time statistics implement the same protocol with sizes and distinct counts.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tidelog.plan.steps import View
+
+
+class Estimate(Protocol):
+    def size(self, relation: str, view: View) -> float:
+        """The number of tuples in the view."""
+        ...
+
+    def fanout(self, relation: str, view: View, columns: tuple[int, ...]) -> float:
+        """How many tuples agree with given values in these columns, on average."""
+        ...
+
+
+_SIZES = {View.ALL: 1e6, View.OLD: 1e6, View.DELTA: 1e3}
+
+
+class Guess:
+    """Without statistics: every bound column divides the size of a relation equally; changes are small."""
+
+    def __init__(self, arities: dict[str, int]) -> None:
+        self.arities = arities
+
+    def size(self, relation: str, view: View) -> float:
+        return _SIZES[view]
+
+    def fanout(self, relation: str, view: View, columns: tuple[int, ...]) -> float:
+        arity = max(1, self.arities[relation])
+        return float(_SIZES[view] ** (1 - len(columns) / arity))

@@ -1,0 +1,274 @@
+"""Clause to CoreRule: names become slots, nested terms become definitions, equal variables become one slot.
+
+path(x, y + 1) :- edge(x, y), x = z, p(z).
+path(s0, s2) :- edge(s0, s1), p(s0), s2 := s1 + 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tidelog.analysis.clauses import Clause
+from tidelog.analysis.types import AdtType
+from tidelog.analysis.typing import ClauseTypes
+from tidelog.errors import InternalError
+from tidelog.lang import tree
+from tidelog.plan import core
+from tidelog.plan.steps import Const, Operand, Slot
+from tidelog.values import Kind
+
+_PURE = (core.Computed, core.Packed)
+
+
+def flatten(number: int, types: ClauseTypes) -> core.CoreRule:
+    return _Flattener(number, types).rule()
+
+
+class _Flattener:
+    def __init__(self, number: int, types: ClauseTypes) -> None:
+        self.number = number
+        self.types = types
+        self.slots: list[tuple[str, Kind]] = []
+        self.equal: dict[int, Operand] = {}  # what a slot was found to be equal to
+
+    def rule(self) -> core.CoreRule:
+        clause: Clause = self.types.clause
+        names: dict[str, int] = {}
+        body = self.body(clause.literals(), names)
+        args = tuple(self.operand(arg, names, body) for arg in clause.head.args)
+        items = self.renamed_body(self.shared(body))
+        return core.CoreRule(
+            self.number, clause.head.name, tuple(self.resolve(a) for a in args), items, tuple(self.slots), clause,
+            clause.greater is not None,
+        )  # fmt: skip
+
+    # ---- bodies
+
+    def body(self, literals: tuple[tree.Literal, ...], names: dict[str, int]) -> list[core.CoreItem]:
+        items: list[core.CoreItem] = []
+        for literal in literals:
+            self.literal(literal, names, items)
+        return [
+            core.CoreAtom(i.relation, i.args, position) if isinstance(i, core.CoreAtom) else i
+            for position, i in _numbered(items)
+        ]
+
+    def literal(self, literal: tree.Literal, names: dict[str, int], items: list[core.CoreItem]) -> None:
+        match literal:
+            case tree.Atom(name=name, args=args):
+                items.append(core.CoreAtom(name, self.arguments(args, names, items)))
+            case tree.Negation(body=tree.Atom(name=name, args=args)):
+                items.append(core.CoreAbsent(name, self.arguments(args, names, items)))
+            case tree.Comparison(op="=", left=left, right=right):
+                self.equation(literal, left, right, names, items)
+            case tree.Comparison(op=op, left=left, right=right):
+                a, b = self.operand(left, names, items), self.operand(right, names, items)
+                items.append(core.CoreFilter(op, self.types.kind_of_comparison(literal), a, b))
+            case tree.Boolean(value=value):
+                if not value:
+                    zero, one = Const(Kind.NUMBER, 0), Const(Kind.NUMBER, 1)
+                    items.append(core.CoreFilter("=", Kind.NUMBER, zero, one))
+            case _:
+                raise InternalError(f"{type(literal).__name__} in a clause's body")
+
+    def equation(
+        self,
+        literal: tree.Comparison,
+        left: tree.Term,
+        right: tree.Term,
+        names: dict[str, int],
+        items: list[core.CoreItem],
+    ) -> None:
+        left, right = _uncast(left), _uncast(right)
+        if isinstance(left, tree.Wildcard) or isinstance(right, tree.Wildcard):
+            return
+        if isinstance(left, tree.Record) and isinstance(right, tree.Record):
+            for a, b in zip(left.args, right.args, strict=True):
+                self.equation(literal, a, b, names, items)
+            return
+        if not isinstance(left, tree.Variable):
+            left, right = right, left
+        if isinstance(left, tree.Variable) and not isinstance(right, tree.Variable) and not _is_constant(right):
+            slot = self.operand(left, names, items)
+            if isinstance(slot, Slot):
+                self.define(slot.index, right, names, items)
+                return
+        one, other = self.operand(left, names, items), self.operand(right, names, items)
+        if not self.unify(one, other):
+            items.append(core.CoreFilter("=", self.types.kind_of_comparison(literal), one, other))
+
+    def unify(self, a: Operand, b: Operand) -> bool:
+        """Make the two one, if one of them is a slot."""
+        a, b = self.resolve(a), self.resolve(b)
+        if a == b:
+            return True
+        if isinstance(a, Slot):
+            self.equal[a.index] = b
+            return True
+        if isinstance(b, Slot):
+            self.equal[b.index] = a
+            return True
+        return False
+
+    # ---- terms
+
+    def arguments(
+        self, args: tuple[tree.Term, ...], names: dict[str, int], items: list[core.CoreItem]
+    ) -> tuple[core.Argument, ...]:
+        return tuple(None if isinstance(a, tree.Wildcard) else self.operand(a, names, items) for a in args)
+
+    def operand(self, term: tree.Term, names: dict[str, int], items: list[core.CoreItem]) -> Operand:
+        """The slot or constant that holds the term's value; what must be computed is added to `items`."""
+        match term:
+            case tree.Variable(name=name):
+                if name not in names:
+                    names[name] = self.new_slot(name, self.types.kind_of(term))
+                return self.resolve(Slot(names[name]))
+            case tree.Wildcard():
+                return Slot(self.new_slot("_", self.types.kind_of(term)))
+            case tree.Cast(term=inner):
+                return self.operand(inner, names, items)
+            case tree.Number(value=number):
+                kind = self.types.kind_of(term)
+                return Const(kind, float(number) if kind is Kind.FLOAT else number)
+            case tree.Unsigned(value=number):
+                return Const(Kind.UNSIGNED, number)
+            case tree.Float(value=real):
+                return Const(Kind.FLOAT, real)
+            case tree.String(value=text):
+                return Const(Kind.SYMBOL, text)
+            case tree.Nil():
+                return Const(Kind.RECORD, 0)
+            case tree.Branch() if self.adt(term).is_enum:
+                return Const(Kind.RECORD, self.types.branch_of(term).tag)
+        slot = self.new_slot(f"t{len(self.slots)}", self.types.kind_of(term))
+        self.define(slot, term, names, items)
+        return Slot(slot)
+
+    def define(self, slot: int, term: tree.Term, names: dict[str, int], items: list[core.CoreItem]) -> None:
+        """slot := term, for a term that is not just a variable or a constant."""
+        operand = self.operand
+        expression: core.Expression
+        match term:
+            case tree.Functor(op=op, args=args):
+                kinds = self.types.signature_of(term).params
+                operands = tuple(operand(a, names, items) for a in args)
+                expression = core.Computed(op, self.types.kind_of(term), operands, kinds)
+            case tree.UserFunctor(name=name, args=args):
+                expression = core.Called(name, tuple(operand(a, names, items) for a in args))
+            case tree.Record(args=args):
+                expression = core.Packed(tuple(operand(a, names, items) for a in args))
+            case tree.Branch(args=args):
+                if self.adt(term).is_enum:
+                    self.unify(Slot(slot), operand(term, names, items))
+                    return
+                tag = Const(Kind.NUMBER, self.types.branch_of(term).tag)
+                expression = core.Packed((tag, self.payload(term, names, items)))
+            case tree.Counter():
+                expression = core.Counted()
+            case tree.Iteration():
+                expression = core.Iterated()
+            case tree.Aggregate():
+                expression = self.aggregate(term, names, items)
+            case _:
+                raise InternalError(f"{type(term).__name__} as a term")
+        items.append(core.CoreDefine(slot, expression))
+
+    def aggregate(self, term: tree.Aggregate, names: dict[str, int], items: list[core.CoreItem]) -> core.Aggregated:
+        scope = self.types.scope_of(term)
+        for name in scope.injected:
+            if name not in names:
+                names[name] = self.new_slot(name, self.types.variables.get(name, Kind.NUMBER))
+        inner = {name: names[name] for name in scope.injected}
+        literals = term.body.parts if isinstance(term.body, tree.Conjunction) else (term.body,)
+        body = self.body(literals, inner)
+        value = None if term.target is None else self.operand(term.target, inner, body)
+        injected = frozenset(names[name] for name in scope.injected)
+        kind = self.types.kind_of(term) if term.target is None else self.types.kind_of(term.target)
+        return core.Aggregated(term.op, kind, value, tuple(body), injected)
+
+    def adt(self, branch: tree.Branch) -> AdtType:
+        return self.types.branch_of(branch).adt
+
+    def shared(self, items: list[core.CoreItem]) -> list[core.CoreItem]:
+        """The items without repeated definitions: equal expressions have equal values, so their slots are one."""
+        while True:
+            seen: dict[core.Expression, int] = {}
+            kept: list[core.CoreItem] = []
+            for item in items:
+                if isinstance(item, core.CoreDefine) and isinstance(item.expression, _PURE):
+                    expression = self.renamed_expression(item.expression)
+                    if expression in seen:
+                        self.unify(Slot(seen[expression]), Slot(item.slot))
+                        continue
+                    seen[expression] = item.slot
+                kept.append(item)
+            if len(kept) == len(items):
+                return kept
+            items = kept
+
+    # ---- slots
+
+    def new_slot(self, name: str, kind: Kind) -> int:
+        self.slots.append((name, kind))
+        return len(self.slots) - 1
+
+    def resolve(self, operand: Operand) -> Operand:
+        while isinstance(operand, Slot) and operand.index in self.equal:
+            operand = self.equal[operand.index]
+        return operand
+
+    def renamed_body(self, items: Iterable[core.CoreItem]) -> tuple[core.CoreItem, ...]:
+        """The items with every slot replaced by what it was found to be equal to."""
+        return tuple(renamed for item in items for renamed in self.renamed(item))
+
+    def renamed(self, item: core.CoreItem) -> tuple[core.CoreItem, ...]:
+        match item:
+            case core.CoreAtom(relation=relation, args=args, position=position):
+                return (core.CoreAtom(relation, self.resolve_all(args), position),)
+            case core.CoreAbsent(relation=relation, args=args):
+                return (core.CoreAbsent(relation, self.resolve_all(args)),)
+            case core.CoreFilter(op=op, kind=kind, left=left, right=right):
+                return (core.CoreFilter(op, kind, self.resolve(left), self.resolve(right)),)
+        target, expression = self.resolve(Slot(item.slot)), self.renamed_expression(item.expression)
+        if isinstance(target, Slot):
+            return (core.CoreDefine(target.index, expression),)
+        extra = self.new_slot(f"t{len(self.slots)}", target.kind)  # the slot is a constant: compute and compare
+        return core.CoreDefine(extra, expression), core.CoreFilter("=", target.kind, Slot(extra), target)
+
+    def resolve_all(self, args: tuple[core.Argument, ...]) -> tuple[core.Argument, ...]:
+        return tuple(None if a is None else self.resolve(a) for a in args)
+
+    def renamed_expression(self, expression: core.Expression) -> core.Expression:
+        match expression:
+            case core.Computed(op=op, kind=kind, args=args, arg_kinds=kinds):
+                return core.Computed(op, kind, tuple(map(self.resolve, args)), kinds)
+            case core.Called(functor=functor, args=args):
+                return core.Called(functor, tuple(map(self.resolve, args)))
+            case core.Packed(fields=fields):
+                return core.Packed(tuple(map(self.resolve, fields)))
+            case core.Aggregated(op=op, kind=kind, value=value, body=body, injected=injected):
+                slots = (self.resolve(Slot(s)) for s in injected)
+                return core.Aggregated(
+                    op, kind, None if value is None else self.resolve(value), self.renamed_body(body),
+                    frozenset(s.index for s in slots if isinstance(s, Slot)),
+                )  # fmt: skip
+        return expression
+
+
+def _uncast(term: tree.Term) -> tree.Term:
+    while isinstance(term, tree.Cast):
+        term = term.term
+    return term
+
+
+def _is_constant(term: tree.Term) -> bool:
+    return isinstance(term, (tree.Number, tree.Unsigned, tree.Float, tree.String, tree.Nil))
+
+
+def _numbered(items: list[core.CoreItem]) -> Iterator[tuple[int, core.CoreItem]]:
+    """Each item with the number of atoms before it."""
+    count = 0
+    for item in items:
+        yield count, item
+        count += isinstance(item, core.CoreAtom)

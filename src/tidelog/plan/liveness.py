@@ -1,0 +1,66 @@
+"""Which slots a step reads and writes, and which are still needed after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tidelog.plan import steps
+from tidelog.plan.steps import Operand, Slot
+
+
+def _slots(operands: Iterable[Operand]) -> Iterator[int]:
+    return (o.index for o in operands if isinstance(o, Slot))
+
+
+def _of_match(match: steps.Match) -> Iterator[int]:
+    yield from _slots(operand for _, operand in match.key)
+    yield from _slots(bound.operand for bound in match.bounds)
+
+
+def reads(step: steps.Step) -> set[int]:
+    """The slots whose values the step needs from before."""
+    match step:
+        case steps.Scan(match=m) | steps.Probe(match=m) | steps.Exists(match=m) | steps.Absent(match=m):
+            return set(_of_match(m))
+        case steps.Filter(left=left, right=right):
+            return set(_slots((left, right)))
+        case steps.Compute(args=args) | steps.Call(args=args) | steps.Generate(args=args) | steps.Emit(args=args):
+            return set(_slots(args))
+        case steps.Pack(fields=fields):
+            return set(_slots(fields))
+        case steps.Unpack(record=record, checks=checks):
+            return set(_slots((record, *(value for _, value in checks))))
+        case steps.Aggregate(value=value, body=body):
+            inner = set(_slots(() if value is None else (value,)))
+            for inside in reversed(body):
+                inner = (inner - writes(inside)) | reads(inside)
+            return inner
+    return set()
+
+
+def writes(step: steps.Step) -> set[int]:
+    """The slots that the step gives a value."""
+    match step:
+        case steps.Scan(match=m) | steps.Probe(match=m):
+            return {slot for _, slot in m.outputs}
+        case steps.Unpack(outputs=outputs):
+            return {slot for _, slot in outputs}
+        case (
+            steps.Compute(target=target)
+            | steps.Call(target=target)
+            | steps.Generate(target=target)
+            | steps.Pack(target=target)
+            | steps.Fresh(target=target)
+            | steps.CurrentIteration(target=target)
+            | steps.Aggregate(target=target)
+        ):
+            return {target}
+    return set()
+
+
+def needed_before(plan_steps: tuple[steps.Step, ...], at_end: Iterable[int] = ()) -> list[set[int]]:
+    """For each step, and the end, the slots that must have a value when it begins."""
+    needed = [set(at_end)]
+    for step in reversed(plan_steps):
+        needed.append((needed[-1] - writes(step)) | reads(step))
+    return needed[::-1]

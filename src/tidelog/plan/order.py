@@ -1,0 +1,207 @@
+"""CoreRule to steps: the order in which a body is evaluated.
+
+What can be decided with what is known is decided at once: filters first, then records taken apart, values computed,
+absences, aggregates, ranges. When nothing of that is ready, the atom that is expected to find the fewest tuples comes
+next. An inequality between a new column and a known value travels with the atom, so that a sorted index can serve
+it. Columns that nobody uses later are not bound; with `existential` an atom that binds nothing only asks whether a
+tuple exists (this keeps the set of heads but not the number of derivations).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from tidelog.errors import InternalError
+from tidelog.plan import core, steps
+from tidelog.plan.estimate import Estimate
+from tidelog.plan.steps import Operand, Slot, View
+from tidelog.values import Kind
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def order(
+    rule: core.CoreRule, views: dict[int, View], estimate: Estimate, pivot: int | None = None, existential: bool = True
+) -> steps.Plan:
+    """The plan of a rule. `views` says what each atom (by position) sees; the pivot, if any, comes first."""
+    scheduler = _Scheduler(rule, views, estimate, existential)
+    scheduler.schedule(rule.body, pivot)
+    scheduler.steps.append(steps.Emit(rule.relation, rule.args))
+    return steps.Plan(rule.number, pivot, tuple(scheduler.steps), tuple(scheduler.slots))
+
+
+class _Scheduler:
+    def __init__(self, rule: core.CoreRule, views: dict[int, View], estimate: Estimate, existential: bool) -> None:
+        self.rule = rule
+        self.views = views
+        self.estimate = estimate
+        self.existential = existential
+        self.slots = list(rule.slots)
+        self.steps: list[steps.Step] = []
+        self.bound: set[int] = set()
+        self.uses: Counter[int] = Counter(core.slots_in(rule.args))
+
+    def schedule(self, body: Iterable[core.CoreItem], pivot: int | None) -> None:
+        pending = list(body)
+        for item in pending:
+            self.uses.update(_mentions(item))
+        if pivot is not None:
+            self.place_atom(next(i for i in pending if isinstance(i, core.CoreAtom) and i.position == pivot), pending)
+        while pending:
+            if not self.place_ready(pending):
+                atoms = [item for item in pending if isinstance(item, core.CoreAtom)]
+                if not atoms:
+                    raise InternalError(f"rule {self.rule.number}: nothing can be evaluated of {pending}")
+                self.place_atom(min(atoms, key=self.cost), pending)
+
+    # ---- what needs no search
+
+    def place_ready(self, pending: list[core.CoreItem]) -> bool:
+        """Place the cheapest item that is ready, if there is one."""
+        ready = [(rank, item) for item in pending if (rank := self.readiness(item)) is not None]
+        if not ready:
+            return False
+        _, item = min(ready, key=lambda pair: pair[0])
+        self.retire(item, pending)
+        match item:
+            case core.CoreFilter(op=op, kind=kind, left=left, right=right):
+                self.steps.append(steps.Filter(op, kind, left, right))
+            case core.CoreAbsent(relation=relation, args=args):
+                self.steps.append(steps.Absent(steps.Match(relation, View.ALL, self.key(args))))
+            case core.CoreDefine(slot=slot, expression=core.Packed(fields=fields)) if slot in self.bound:
+                self.place_unpack(slot, fields)
+            case core.CoreDefine(slot=slot, expression=expression):
+                self.place_definition(slot, expression)
+        return True
+
+    def readiness(self, item: core.CoreItem) -> int | None:
+        """How early an item should come (smaller is earlier); None while it cannot be evaluated."""
+        match item:
+            case core.CoreFilter(left=left, right=right):
+                return 0 if self.known(left) and self.known(right) else None
+            case core.CoreAbsent(args=args):
+                return 3 if self.bound.issuperset(core.slots_in(args)) else None
+            case core.CoreDefine(slot=slot, expression=core.Packed()) if slot in self.bound:
+                return 1
+            case core.CoreDefine(expression=expression):
+                if not core.inputs_of(expression) <= self.bound:
+                    return None
+                if isinstance(expression, core.Aggregated):
+                    return 5
+                return 4 if isinstance(expression, core.Computed) and expression.op == "range" else 2
+        return None
+
+    def place_unpack(self, slot: int, fields: tuple[Operand, ...]) -> None:
+        outputs: list[tuple[int, int]] = []
+        checks: list[tuple[int, Operand]] = []
+        for field, operand in enumerate(fields):
+            if isinstance(operand, Slot) and operand.index not in self.bound:
+                self.bound.add(operand.index)
+                outputs.append((field, operand.index))
+            else:
+                checks.append((field, operand))
+        self.steps.append(steps.Unpack(Slot(slot), len(fields), tuple(outputs), tuple(checks)))
+
+    def place_definition(self, slot: int, expression: core.Expression) -> None:
+        """slot := expression; when the slot has a value already, compute beside it and compare."""
+        kind = self.slots[slot][1]
+        target = slot if slot not in self.bound else self.new_slot(kind)
+        match expression:
+            case core.Computed(op="range", kind=result, args=args):
+                self.steps.append(steps.Generate(target, result, args))
+            case core.Computed(op=op, kind=result, args=args, arg_kinds=kinds):
+                self.steps.append(steps.Compute(target, op, result, args, kinds))
+            case core.Called(functor=functor, args=args):
+                self.steps.append(steps.Call(target, functor, args))
+            case core.Packed(fields=fields):
+                self.steps.append(steps.Pack(target, fields))
+            case core.Counted():
+                self.steps.append(steps.Fresh(target))
+            case core.Iterated():
+                self.steps.append(steps.CurrentIteration(target))
+            case core.Aggregated():
+                self.place_aggregate(target, expression)
+        self.bound.add(target)
+        if target != slot:
+            self.steps.append(steps.Filter("=", kind, Slot(target), Slot(slot)))
+
+    def place_aggregate(self, target: int, aggregate: core.Aggregated) -> None:
+        inner = _Scheduler(self.rule, {}, self.estimate, existential=False)
+        inner.slots, inner.bound = self.slots, set(self.bound)
+        if aggregate.value is not None:
+            inner.uses.update(core.slots_in((aggregate.value,)))
+        inner.schedule(aggregate.body, None)
+        self.steps.append(steps.Aggregate(target, aggregate.op, aggregate.kind, aggregate.value, tuple(inner.steps)))
+
+    # ---- atoms
+
+    def cost(self, atom: core.CoreAtom) -> tuple[float, int]:
+        columns = tuple(c for c, a in enumerate(atom.args) if a is not None and self.known(a))
+        view = self.views.get(atom.position, View.ALL)
+        if not columns:
+            return self.estimate.size(atom.relation, view), atom.position
+        return self.estimate.fanout(atom.relation, view, columns), atom.position
+
+    def place_atom(self, atom: core.CoreAtom, pending: list[core.CoreItem]) -> None:
+        self.retire(atom, pending)
+        first: dict[int, int] = {}  # new slot -> the column that binds it
+        same: list[tuple[int, int]] = []
+        for column, arg in enumerate(atom.args):
+            if isinstance(arg, Slot) and arg.index not in self.bound:
+                if arg.index in first:
+                    same.append((first[arg.index], column))
+                else:
+                    first[arg.index] = column
+        bounds = self.take_bounds(first, pending)
+        key = self.key(atom.args)
+        self.bound.update(first)
+        outputs = tuple((column, slot) for slot, column in first.items() if self.uses[slot] > 0)
+        match = steps.Match(
+            atom.relation, self.views.get(atom.position, View.ALL), key, outputs, tuple(same), tuple(bounds)
+        )
+        if not outputs and self.existential:
+            self.steps.append(steps.Exists(match))
+        elif self.steps or key:
+            self.steps.append(steps.Probe(match))
+        else:
+            self.steps.append(steps.Scan(match))
+
+    def take_bounds(self, first: dict[int, int], pending: list[core.CoreItem]) -> list[steps.Bound]:
+        """The pending inequalities between a column of the new atom and a known value; they leave `pending`."""
+        bounds = []
+        for item in list(pending):
+            if isinstance(item, core.CoreFilter) and item.op in _FLIPPED and item.kind is Kind.NUMBER:
+                for op, new, other in ((item.op, item.left, item.right), (_FLIPPED[item.op], item.right, item.left)):
+                    if isinstance(new, Slot) and new.index in first and self.known(other):
+                        bounds.append(steps.Bound(first[new.index], op, other, item.kind))
+                        self.retire(item, pending)
+                        break
+        return bounds
+
+    # ---- bookkeeping
+
+    def key(self, args: tuple[core.Argument, ...]) -> tuple[tuple[int, Operand], ...]:
+        return tuple((column, a) for column, a in enumerate(args) if a is not None and self.known(a))
+
+    def known(self, operand: Operand) -> bool:
+        return not isinstance(operand, Slot) or operand.index in self.bound
+
+    def retire(self, item: core.CoreItem, pending: list[core.CoreItem]) -> None:
+        pending.remove(item)
+        self.uses.subtract(_mentions(item))
+
+    def new_slot(self, kind: Kind) -> int:
+        self.slots.append((f"t{len(self.slots)}", kind))
+        return len(self.slots) - 1
+
+
+def _mentions(item: core.CoreItem) -> list[int]:
+    """Every slot that an item reads or binds."""
+    match item:
+        case core.CoreAtom(args=args) | core.CoreAbsent(args=args):
+            return list(core.slots_in(args))
+        case core.CoreFilter(left=left, right=right):
+            return list(core.slots_in((left, right)))
+        case core.CoreDefine(slot=slot, expression=expression):
+            return [slot, *core.inputs_of(expression)]

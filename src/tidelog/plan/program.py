@@ -1,0 +1,84 @@
+"""A checked program as plans: for each stratum, what runs once and what runs in every iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidelog.analysis.check import Checked
+from tidelog.analysis.graph import Stratum
+from tidelog.analysis.unsupported import refuse_unsupported
+from tidelog.errors import Report
+from tidelog.lang.parsing import deep_recursion
+from tidelog.plan import core, steps
+from tidelog.plan.delta import delta_plans
+from tidelog.plan.estimate import Estimate, Guess
+from tidelog.plan.flatten import flatten
+from tidelog.plan.indexes import Index, fewest_indexes, signatures
+from tidelog.plan.order import order
+
+
+@dataclass(frozen=True)
+class StratumPlan:
+    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found."""
+
+    stratum: Stratum
+    rules: tuple[core.CoreRule, ...]
+    once: tuple[steps.Plan, ...]
+    delta: tuple[steps.Plan, ...]
+
+    @property
+    def subsumptions(self) -> tuple[core.CoreRule, ...]:
+        return tuple(rule for rule in self.rules if rule.subsumes)
+
+
+@dataclass(frozen=True)
+class ProgramPlan:
+    checked: Checked
+    strata: tuple[StratumPlan, ...]
+    indexes: dict[str, list[Index]]
+
+    @property
+    def arities(self) -> dict[str, int]:
+        return arities_of(self.checked)
+
+    def plans(self) -> Iterator[steps.Plan]:
+        for stratum in self.strata:
+            yield from stratum.once
+            yield from stratum.delta
+
+
+def arities_of(checked: Checked) -> dict[str, int]:
+    return {name: info.arity for name, info in checked.relations.items()}
+
+
+def plan_program(checked: Checked) -> ProgramPlan:
+    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
+    report = Report()
+    refuse_unsupported(checked.program, checked.clauses, report)
+    report.check()
+    arities = arities_of(checked)
+    guess = Guess(arities)
+    with deep_recursion():
+        strata = tuple(plan_stratum(checked, stratum, guess) for stratum in checked.strata)
+    plans = [plan for s in strata for plan in (*s.once, *s.delta)]
+    needed = signatures(plans, arities)
+    return ProgramPlan(checked, strata, {name: fewest_indexes(name, found) for name, found in needed.items()})
+
+
+def plan_stratum(
+    checked: Checked, stratum: Stratum, estimate: Estimate, rules: tuple[core.CoreRule, ...] | None = None
+) -> StratumPlan:
+    """The plans of a stratum; `rules` spares the work when they are known from an earlier planning."""
+    if rules is None:
+        rules = tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
+    once: list[steps.Plan] = []
+    delta: list[steps.Plan] = []
+    for rule in rules:
+        if rule.subsumes:
+            continue
+        plans = delta_plans(rule, stratum.relations, estimate)
+        delta += plans
+        if not plans:
+            once.append(order(rule, {}, estimate))
+    return StratumPlan(stratum, rules, tuple(once), tuple(delta))

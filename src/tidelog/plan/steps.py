@@ -1,0 +1,200 @@
+"""Plans are data: ordered steps over a batch of variable bindings (design section 2).
+
+A plan belongs to one rule and one pivot (the changed body atom). Its bindings live in numbered *slots*. Each
+step takes a batch of bindings and gives a batch; `Emit` ends the plan. Every executor runs these same steps.
+What is always true: a slot is written by one step only, before any step reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from tidelog.values import Kind
+
+
+class View(Enum):
+    """Which tuples of a relation a step sees in iteration k, by the iteration of the tuple."""
+
+    ALL = "<="  # everything known before iteration k: <= k-1
+    DELTA = "="  # found in the last iteration: = k-1
+    OLD = "<"  # known before that: < k-1
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A variable or an intermediate value of the plan."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal; encoded when the plan meets a store."""
+
+    kind: Kind
+    value: int | float | str
+
+
+Operand: TypeAlias = Slot | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`column op operand`, an inequality that a sorted index may serve; op is < <= > or >=."""
+
+    column: int
+    op: str
+    operand: Operand
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How the columns of one atom meet the bindings."""
+
+    relation: str
+    view: View
+    key: tuple[tuple[int, Operand], ...]  # bound columns, in column order
+    outputs: tuple[tuple[int, int], ...] = ()  # (column, slot) that it binds
+    same: tuple[tuple[int, int], ...] = ()  # pairs of columns that must be equal
+    bounds: tuple[Bound, ...] = ()  # inequalities on columns
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Begin with every tuple of the view that fits."""
+
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Extend each binding by every tuple that agrees with it on the key columns."""
+
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Keep the bindings for which some tuple fits: a probe that binds nothing."""
+
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Keep the bindings for which no tuple fits (negation)."""
+
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Keep the bindings for which `left op right` holds."""
+
+    op: str
+    kind: Kind
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """target := op(args); `op` names a functor of functors.FUNCTORS, `kind` picks its variant."""
+
+    target: int
+    op: str
+    kind: Kind
+    args: tuple[Operand, ...]
+    arg_kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """target := a user's functor."""
+
+    target: int
+    functor: str
+    args: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """target := each number of range(start, stop, step)."""
+
+    target: int
+    kind: Kind
+    args: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """target := the record (or ADT branch) with these fields, made if it does not exist."""
+
+    target: int
+    fields: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """Take a record apart; bindings whose record is nil or has another arity are dropped."""
+
+    record: Operand
+    arity: int
+    outputs: tuple[tuple[int, int], ...]  # (field, slot)
+    checks: tuple[tuple[int, Operand], ...] = ()  # (field, value it must have)
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """target := the next number of the program's counter."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentIteration:
+    """target := the number of the running iteration."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """target := op over the matches of `body` for each binding.
+
+    `body` runs from the current bindings; `value` is what it aggregates (None for count). With no match, count
+    and sum give zero; min, max and mean drop the binding.
+    """
+
+    target: int
+    op: str
+    kind: Kind
+    value: Operand | None
+    body: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Derive the head."""
+
+    relation: str
+    args: tuple[Operand, ...]
+
+
+Step: TypeAlias = (
+    Scan | Probe | Exists | Absent | Filter | Compute | Call | Generate | Pack | Unpack | Fresh
+    | CurrentIteration | Aggregate | Emit
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps for one rule and one pivot; `pivot` is the body position of the changed atom, if any."""
+
+    rule: int
+    pivot: int | None
+    steps: tuple[Step, ...]
+    slots: tuple[tuple[str, Kind], ...]  # name and kind of each slot

@@ -1,0 +1,53 @@
+"""Relations in memory, and the native execution of plan steps over them.
+
+What it holds: a `Database` of relations (row-major words, identity table, indexes built when a plan asks for them),
+the symbol and record dictionaries, and *pipelines*: plan steps encoded as integers that one precompiled interpreter
+runs over chunks of bindings. No kernel is compiled per rule or program. The API that `evaluate/` codes against:
+
+    db = Database(threads=1, chunk=1024)
+    edge = db.create("edge", 2)                 # arity 0 is fine; db["edge"], db.relations
+    edge.insert(array2d) -> int                 # new rows among them; behind delta_stop, like an Emit
+    edge.count, len(edge)                       # all rows, those of the running iteration included
+    edge.rows(View.ALL | DELTA | OLD | None)    # 2-D array; None is everything. A snapshot: valid for ever
+    edge.contains(array2d) -> bool array
+    edge.clear(); edge.memory() -> {"rows": bytes, "identity": bytes, "index(0)": bytes, ...}
+    edge.advance() -> int                       # new rows become the delta (their number); old delta becomes old
+    edge.settle()                               # everything is old, the delta is empty (the end of a stratum)
+    edge.restart()                              # everything is the delta (the beginning of a recursive stratum)
+
+    db.symbols.encode(pyarrow string array) -> int64 ids;  db.symbols.decode(ids) -> pyarrow string array
+    db.symbols.id(text) -> int;  db.symbols.text(id) -> str
+    db.records.pack(array2d) -> ids;  db.records.unpack(ids, arity) -> array2d   (id 0 is nil)
+    db.encode(Const) -> int                     # the 64-bit word
+
+    pipe = db.pipeline(steps, nslots)           # ends in Emit, begins with Scan (or with other steps: one empty binding)
+    pipe.run(); pipe.derivations                # derivations so far (emits before duplicates are dropped)
+    pipe = db.pipeline(steps, nslots, inputs=(slots,), outputs=(slots,))
+    pipe.run(batch) -> batch                    # batch: int64[n, len(inputs)], one column per slot; outputs likewise.
+                                                # inputs without outputs: steps end in Emit; outputs without inputs: begin with Scan
+    is_native(step) -> bool                     # whether a pipeline can hold the step
+
+    stratum = db.stratum(relations, plans)      # names; Plans with pivot None run once, the others until nothing is new
+    stratum.run(progress=None) -> int           # iterations; progress(iteration, tuples) is called about every 50 ms and
+                                                # at least once per call; it may raise to stop (the database stays usable)
+    stratum.derivations -> list per plan; stratum.seconds -> list per plan; stratum.iterations
+
+Views are ranges of rows: OLD = [0, delta_start), DELTA = [delta_start, delta_stop), ALL = [0, delta_stop). A relation
+that no stratum runs over must be settled for its facts to be seen: `insert` outside a stratum then `settle()`.
+To drive iterations by hand: `restart()` the stratum's relations, run pipelines, `advance()` them, until all are 0,
+`settle()`. Indexes are built and brought up to date when a pipeline that needs them runs.
+
+A probe whose columns are all bound is answered by the identity table, whatever its view: it may see tuples of the
+running iteration, which is sound in batch evaluation (a true fact is used early, or once more).
+
+Errors at run time: `ArithmeticFault` (division by zero; it says the operation and the operands).
+"""
+
+from tidelog.store.database import Database
+from tidelog.store.faults import ArithmeticFault
+from tidelog.store.operations import is_native
+from tidelog.store.pipeline import Pipeline
+from tidelog.store.relation import Relation
+from tidelog.store.stratum import Stratum
+
+__all__ = ["ArithmeticFault", "Database", "Pipeline", "Relation", "Stratum", "is_native"]

@@ -1,0 +1,172 @@
+"""A database: relations, symbols and records, and the one place where kernels are called and their wishes met.
+
+What is always true: every relation and index that a running plan may name is known here by the address of its block.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tidelog.plan.steps import Const, Kind, Plan, Step
+from tidelog.store import layout as y
+from tidelog.store import native
+from tidelog.store.encode import Encoded
+from tidelog.store.index import Index
+from tidelog.store.memory import Array, address
+from tidelog.store.pipeline import Pipeline, chunk_limits, fault
+from tidelog.store.records import Records
+from tidelog.store.relation import Relation
+from tidelog.store.stratum import Stratum
+from tidelog.store.symbols import Symbols
+
+
+class Database:
+    """Relations in memory. `chunk` is the number of bindings worked on at a time; the other settings are for tests."""
+
+    def __init__(
+        self,
+        threads: int = 1,
+        chunk: int = 512,
+        initial_capacity: int = 64,
+        bitmaps_from: int = 1 << 14,
+        budget: int = 1 << 22,
+    ) -> None:
+        self.threads, self.chunk, self.budget = threads, chunk, budget
+        self.initial_capacity, self.bitmaps_from = initial_capacity, bitmaps_from
+        self.kernels = native.load()
+        self.scratch = np.zeros(1024, np.int64)
+        self.symbols = Symbols()
+        self.relations: dict[str, Relation] = {}
+        self._known: dict[int, Relation] = {}
+        self._constants: dict[int, Array] = {}
+        self._inserters: dict[int, Pipeline] = {}
+        self.records = Records(self)
+        self._clock = time.perf_counter(), self.kernels.now()
+
+    def cycles_per_second(self) -> float:
+        """How fast the counter runs that plans are timed with."""
+        seconds = time.perf_counter() - self._clock[0]
+        return max((self.kernels.now() - self._clock[1]) / max(seconds, 1e-9), 1.0)
+
+    def create(self, name: str, arity: int) -> Relation:
+        """A new, empty relation."""
+        if name in self.relations:
+            raise ValueError(f"relation {name} exists")
+        relation = self.relations[name] = Relation(self, name, arity)
+        self.adopt(relation)
+        return relation
+
+    def drop(self, name: str) -> None:
+        """Forget a relation; pipelines that use it must not run again."""
+        relation = self.relations.pop(name)
+        self._inserters.pop(relation.address, None)
+        self._known.pop(relation.address, None)
+
+    def adopt(self, relation: Relation) -> None:
+        self._known[relation.address] = relation
+
+    def __getitem__(self, name: str) -> Relation:
+        return self.relations[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.relations
+
+    def __iter__(self) -> Iterator[Relation]:
+        return iter(self.relations.values())
+
+    def encode(self, const: Const) -> int:
+        """The 64-bit word of a literal, as a signed integer."""
+        value = const.value
+        if isinstance(value, str):
+            return self.symbols.id(value)
+        if const.kind is Kind.FLOAT:
+            return int(struct.unpack("<q", struct.pack("<d", value))[0])
+        return (int(value) + 2**63) % 2**64 - 2**63
+
+    def constant(self, word: int) -> int:
+        """The address of a column full of one word."""
+        if word not in self._constants:
+            self._constants[word] = np.full(self.chunk + 8, word, np.int64)
+        return address(self._constants[word])
+
+    def pipeline(
+        self,
+        steps: Sequence[Step],
+        nslots: int = 0,
+        inputs: Sequence[int] | None = None,
+        outputs: Sequence[int] | None = None,
+        changing: Sequence[str] = (),
+    ) -> Pipeline:
+        """Steps to be run natively. `changing` names the relations that grow while it is in use."""
+        return Pipeline(self, steps, inputs, outputs, frozenset(changing))
+
+    def stratum(self, relations: Sequence[str], plans: Sequence[Plan]) -> Stratum:
+        """Plans to be run to their fixpoint."""
+        return Stratum(self, relations, plans)
+
+    def inserter(self, relation: Relation) -> Pipeline:
+        """The pipeline that inserts batches into a relation."""
+        found = self._inserters.get(relation.address)
+        if found is None:
+            slots = range(relation.arity)
+            found = self._inserters[relation.address] = Pipeline(self, [], slots, slots, sink=relation)
+        return found
+
+    def member(self, relation: Relation, batch: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        found = np.zeros(len(batch), np.int64)
+        columns = np.ascontiguousarray(batch.T)
+        pointers = np.array([address(columns) + c * 8 * len(batch) for c in range(relation.arity)], np.int64)
+        keys, chosen = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+        self.kernels.find_members(
+            relation.address, address(pointers), len(batch), address(keys), address(chosen), address(found)
+        )
+        return found.astype(bool)
+
+    # Kernels
+
+    def update(self, index: Index) -> None:
+        """Bring an index up to date."""
+        index.prepare()
+        while (status := self.kernels.update_index(index.address, address(self.scratch))) != y.DONE:
+            self.serve_index(status, index)
+
+    def serve_index(self, status: int, index: Index) -> None:
+        if status == y.GROW_KEYS:
+            index.grow_keys()
+        elif status == y.GROW_ARENA:
+            index.grow_arena()
+        elif status == y.MISFIT_KEY:
+            index.rebuild()
+        else:
+            raise AssertionError(f"status {status} of an index update")
+
+    def run_plan(self, encoded: Encoded) -> None:
+        """Run a plan from its beginning to its end."""
+        encoded.plan[y.P_LEVEL // 8] = -1
+        at = address(encoded.plan)
+        while (status := self.kernels.run_plan(at)) != y.DONE:
+            self.serve_plan(status, encoded)
+
+    def serve_plan(self, status: int, encoded: Encoded) -> None:
+        """Do what a plan asks for."""
+        subject = int(encoded.plan[y.P_SUBJECT // 8])
+        if status == y.FAULT:
+            raise fault(encoded.plan)
+        if status == y.PAUSE:
+            return
+        relation = self._known[subject] if subject in self._known else encoded.sink
+        assert relation is not None
+        room = self.chunk * (self.threads + 1)
+        if status == y.GROW_ROWS:
+            relation.grow_rows(room)
+        elif status == y.GROW_IDENTITY:
+            relation.grow_identity(room)
+        elif status == y.MISFIT:
+            relation.refit(*chunk_limits(encoded, subject))
+        else:
+            raise AssertionError(f"status {status} of a plan")

@@ -1,0 +1,151 @@
+"""An index of a relation: which entries have this key? (The kernels are in `kernels/segments.py`.)
+
+What is always true: after `update`, all rows before delta_stop are in it, in row order within a key (or, for a
+sorted index, by the values of one column; such an index is built anew when the relation has changed).
+Cost: 32 bytes per key slot, and one word per value column and row, at most doubled by growth.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidelog.store import layout, packing
+from tidelog.store.layout import GOLDEN, PACKED, TAGGED
+from tidelog.store.memory import Array, Growable, address, zeros
+
+if TYPE_CHECKING:
+    from tidelog.store.relation import Relation
+
+FULLEST = 0.75
+
+
+class Index:
+    """See the module's docstring. Made by `Relation.index`."""
+
+    def __init__(self, relation: Relation, columns: tuple[int, ...], by: int | None = None, kind: int = 0) -> None:
+        self.relation, self.columns, self.by, self._kind = relation, columns, by, kind
+        self.values: tuple[int, ...] = ()
+        self.version = 0
+        self.block = np.zeros(layout.X_SIZE, np.int64)
+        self.address = address(self.block)
+        self._keys = np.array(columns, np.int64)
+        self.block[layout.X_RELATION // 8] = relation.address
+        self.block[layout.X_NKEY // 8] = len(columns)
+        self.block[layout.X_KEYS // 8] = address(self._keys)
+        self.reset()
+
+    def _get(self, offset: int) -> int:
+        return int(self.block[offset // 8])
+
+    def cover(self, values: set[int]) -> None:
+        """See to it that entries hold these columns."""
+        if self.by is not None:
+            values = values | {self.by}
+        if not values <= set(self.values):
+            self.values = tuple(sorted(values | set(self.values)))
+            self.version += 1
+            self.reset()
+
+    def position(self, column: int) -> int:
+        """Where a column lies in an entry."""
+        return self.values.index(column)
+
+    @property
+    def nbytes(self) -> int:
+        return self._table.nbytes + self._get(layout.X_ARENA_USED) * (8 if self.relation.wide else 4)
+
+    def reset(self) -> None:
+        """Empty; built when needed."""
+        self._value_columns = np.array(self.values, np.int64)
+        self.block[layout.X_NVALUE // 8] = len(self.values)
+        self.block[layout.X_VALUES // 8] = address(self._value_columns)
+        self.block[layout.X_UPTO // 8] = self.block[layout.X_COUNTED // 8] = 0
+        self.block[layout.X_ARENA_USED // 8] = 0
+        self.block[layout.X_FREE // 8 :] = 0
+        self._order: Array | None = None
+        self.block[layout.X_ORDER // 8] = 0
+        self._arena = Growable(1, self.relation.wide, 16)
+        self._publish_arena()
+        self._pack = packing.initial(len(self.columns), self.relation.wide)
+        self._install(PACKED, 6, direct=False)
+
+    def _publish_arena(self) -> None:
+        self.block[layout.X_ARENA // 8] = address(self._arena.data)
+        self.block[layout.X_ARENA_CAPACITY // 8] = self._arena.capacity
+
+    def _install(self, mode: int, bits: int, direct: bool) -> None:
+        """An empty key table."""
+        self._table = zeros(layout.S_BYTES // 8 << bits)
+        self.block[layout.X_TABLE // 8] = address(self._table)
+        self.block[layout.X_BITS // 8] = bits
+        self.block[layout.X_LIMIT // 8] = int((1 << bits) * FULLEST)
+        self.block[layout.X_MODE // 8] = mode
+        self.block[layout.X_PACK // 8] = address(self._pack)
+        self.block[layout.X_MULTIPLIER // 8] = 1 if direct else GOLDEN
+        self.block[layout.X_SHIFT // 8] = 64 - bits
+        self.block[layout.X_USED // 8] = 0
+
+    def prepare(self) -> None:
+        """Before an update: begin a first build with a fitting table; begin a sorted index anew if it is stale."""
+        n = self.relation.delta_stop
+        if self.by is not None and 0 < self._get(layout.X_UPTO) < n:
+            self.reset()
+        if self._get(layout.X_UPTO) or self._get(layout.X_COUNTED) or n == 0:
+            return
+        self._choose_table(n)
+        if self.by is not None:
+            self._order = self._sorted_order(n)
+            self.block[layout.X_ORDER // 8] = address(self._order)
+
+    def _sorted_order(self, n: int) -> Array:
+        column = self.relation.rows()[:n, self.by]
+        if self._kind == layout.UNSIGNED:
+            column = column.astype(np.uint64)
+        elif self._kind == layout.FLOAT:
+            column = column.astype(np.int64).view(np.float64)
+        return np.argsort(column, kind="stable").astype(np.int64)
+
+    def _choose_table(self, n: int) -> None:
+        keys = self.relation.rows()[:n, list(self.columns)]
+        lows, highs = [int(v) for v in keys.min(axis=0)], [int(v) for v in keys.max(axis=0)]
+        wide = self.relation.wide
+        tight = packing.fit(lows, highs, wide, spare=False)
+        if tight is not None and (1 << packing.total_bits(tight)) <= max(2 * n, 1024):
+            self._pack = tight
+            self._install(PACKED, packing.total_bits(tight), direct=True)
+            return
+        pack = packing.fit(lows, highs, wide)
+        self._pack = packing.initial(len(self.columns), wide) if pack is None else pack
+        self._install(TAGGED if pack is None else PACKED, max(6, (n // 4).bit_length()), direct=False)
+
+    def grow_keys(self) -> None:
+        """A larger key table, or one addressed by the key itself."""
+        old, old_bits, old_pack = self._table, self._get(layout.X_BITS), self._pack
+        mode, used = self._get(layout.X_MODE), self._get(layout.X_USED)
+        n = max(self._get(layout.X_UPTO), self._get(layout.X_COUNTED))
+        direct, bits = False, old_bits + (1 if old_bits > 14 else 2)
+        if mode == PACKED and n:
+            keys = self.relation.rows()[: self.relation.delta_stop, list(self.columns)]
+            lows, highs = [int(v) for v in keys.min(axis=0)], [int(v) for v in keys.max(axis=0)]
+            tight = packing.fit(lows, highs, self.relation.wide, spare=False)
+            if tight is not None and packing.total_bits(tight) <= bits:
+                direct, bits, self._pack = True, packing.total_bits(tight), tight
+        self._install(mode, bits, direct)
+        self.block[layout.X_USED // 8] = used
+        self.relation.database.kernels.rehash_index(address(old), old_bits, address(old_pack), self.address)
+
+    def grow_arena(self) -> None:
+        used, need = self._get(layout.X_ARENA_USED), self._get(layout.X_NEED)
+        self._arena.grow(used, used + need)
+        self._publish_arena()
+
+    def rebuild(self) -> None:
+        """A key did not fit the packing: begin again with one that fits all keys before delta_stop."""
+        self.reset()
+        self.prepare()
+
+    def widen(self) -> None:
+        self._arena.widen(self._get(layout.X_ARENA_USED))
+        self._publish_arena()

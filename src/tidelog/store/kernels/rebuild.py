@@ -1,0 +1,116 @@
+"""Building an identity table anew: a larger one, another packing, another kind.
+
+Cost: a larger table of the same kind streams through both tables (slots are taken from the high bits of the hash, so
+their order is kept); otherwise one insertion per row.
+"""
+
+from __future__ import annotations
+
+from tidelog.store.kernels.identity import insert_bitmap, insert_packed, mix
+from tidelog.store.kernels.raw import kernel, ld64, ldw, lshr, prefetch, st64
+from tidelog.store.layout import (
+    BITMAP,
+    GOLDEN,
+    PACKED,
+    R_ARITY,
+    R_BITS,
+    R_COUNT,
+    R_MODE,
+    R_PACK,
+    R_ROWS,
+    R_STRIDE,
+    R_TABLE,
+    R_USED,
+    R_WIDE,
+    TOP,
+)
+
+BLOCK = 256
+
+
+@kernel
+def rehash_identity(old: int, old_bits: int, r: int) -> None:
+    """Move the slots of a smaller packed or bitmap table into the present one."""
+    table, bits, mode = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_MODE)
+    shift, mask = 64 - bits, (1 << bits) - 1
+    size = 16 if mode == BITMAP else 8
+    for i in range(1 << old_bits):
+        e = ld64(old + i * size)
+        if e != 0:
+            s = lshr(mix(e & ~TOP), shift)
+            while ld64(table + s * size) != 0:
+                s = (s + 1) & mask
+            st64(table + s * size, e)
+            if mode == BITMAP:
+                st64(table + s * 16 + 8, ld64(old + i * 16 + 8))
+
+
+@kernel
+def rebuild_identity(r: int, scratch: int) -> None:
+    """Fill an empty table with all rows, which are distinct. Scratch: 3 * BLOCK words."""
+    table, bits, mode = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_MODE)
+    wide, rows, arity, n = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(r + R_ARITY), ld64(r + R_COUNT)
+    stride, pack = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_PACK)
+    shift, mask = 64 - bits, (1 << bits) - 1
+    first = 0
+    while first < n:
+        m = min(n - first, BLOCK)
+        for i in range(m):
+            address = rows + (first + i) * stride
+            key = 0
+            if mode == PACKED or mode == BITMAP:
+                for c in range(arity):
+                    v = ldw(address + (c << (2 + wide)), wide) - ld64(pack + c * 24)
+                    key |= v << ld64(pack + c * 24 + 16)
+            else:
+                for c in range(arity):
+                    key = (key ^ ldw(address + (c << (2 + wide)), wide)) * GOLDEN
+                    key ^= lshr(key, 29)
+                key = key * GOLDEN
+            st64(scratch + i * 8, key)
+        if mode == PACKED:
+            insert_packed(table, bits, scratch, m, scratch + BLOCK * 8, scratch + 2 * BLOCK * 8)
+        elif mode == BITMAP:
+            insert_bitmap(table, bits, scratch, m, scratch + BLOCK * 8, scratch + 2 * BLOCK * 8, r + R_USED)
+        else:
+            for i in range(m):
+                prefetch(table + lshr(ld64(scratch + i * 8), shift) * 8)
+            for i in range(m):
+                h = ld64(scratch + i * 8)
+                s = lshr(h, shift)
+                while ld64(table + s * 8) != 0:
+                    s = (s + 1) & mask
+                st64(table + s * 8, ((h & 0x7FFFFFFF) << 32) | TOP | (first + i))
+        first += m
+    if mode != BITMAP:
+        st64(r + R_USED, n)
+
+
+@kernel
+def sample_blocks(r: int, column: int, table: int, bits: int) -> int:
+    """Tuples per bitmap block, times 256, if `column` were the lowest: from about 1/64 of all blocks."""
+    wide, rows, arity, n = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(r + R_ARITY), ld64(r + R_COUNT)
+    stride, mask = ld64(r + R_STRIDE) << (2 + wide), (1 << bits) - 1
+    tuples, blocks, limit = 0, 0, (1 << bits) >> 1
+    for i in range(n):
+        h = 0
+        for c in range(arity):
+            v = ldw(rows + i * stride + (c << (2 + wide)), wide)
+            if c == column:
+                v >>= 6
+            h = (h ^ v) * GOLDEN
+            h ^= lshr(h, 29)
+        if h & 63 == 0:
+            tuples += 1
+            s = lshr(h * GOLDEN, 64 - bits)
+            h |= TOP
+            while ld64(table + s * 8) != 0 and ld64(table + s * 8) != h:
+                s = (s + 1) & mask
+            if ld64(table + s * 8) == 0:
+                st64(table + s * 8, h)
+                blocks += 1
+                if blocks > limit:
+                    break
+    if blocks == 0:
+        return 0
+    return (tuples << 8) // blocks

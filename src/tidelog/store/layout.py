@@ -1,0 +1,81 @@
+"""The control blocks that Python and the kernels share: where each field lies.
+
+A relation, an index, a level, an operation and a plan are each one block of int64 words at a fixed address; kernels
+are given addresses of blocks and find everything else from there. Constants here are byte offsets into a block.
+What is always true: a block never moves while its Python owner lives; what it points to may be replaced, but only
+while no kernel runs.
+"""
+
+from __future__ import annotations
+
+
+def _fields(count: int) -> tuple[int, ...]:
+    return tuple(8 * i for i in range(count))
+
+
+# What a kernel answers. Anything but DONE means: Python acts, then calls again, and the kernel goes on.
+DONE, GROW_ROWS, GROW_IDENTITY, MISFIT, GROW_KEYS, GROW_ARENA, MISFIT_KEY, PAUSE, FAULT = range(9)
+
+# A relation.
+(
+    R_ARITY, R_WIDE, R_ROWS, R_CAPACITY, R_COUNT, R_DELTA_START, R_DELTA_STOP, R_TABLE, R_BITS, R_USED, R_LIMIT,
+    R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK,
+) = _fields(16)  # fmt: skip
+R_SIZE = 16
+
+# How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys.
+BAG, PACKED, TAGGED, BITMAP = range(4)
+TOP = -(2**63)  # marks a slot in use
+GOLDEN = -7046029254386353131
+
+# An index: a key table of 32-byte slots, and an arena of entries (the other columns, one segment per key).
+(
+    X_RELATION, X_NKEY, X_KEYS, X_NVALUE, X_VALUES, X_TABLE, X_BITS, X_USED, X_LIMIT, X_ARENA, X_ARENA_CAPACITY,
+    X_ARENA_USED, X_MODE, X_PACK, X_UPTO, X_COUNTED, X_MULTIPLIER, X_SHIFT, X_NEED, X_ORDER, X_FREE,
+) = _fields(21)  # fmt: skip
+X_CLASSES = 32
+X_SIZE = 21 + X_CLASSES
+S_KEY, S_OFFSET, S_LENGTH, S_CAPACITY, S_PREVIOUS, S_STAMP, S_BYTES = 0, 8, 16, 20, 24, 28, 32
+
+# Views, as the kernels number them.
+ALL, DELTA, OLD = range(3)
+
+# A level of a plan: a source of bindings, and the operations done on each of its chunks.
+(
+    L_KIND, L_COUNT, L_NOPS, L_OPS, L_CURSOR, L_POSITION, L_STOP, L_RELATION, L_VIEW, L_INDEX, L_NKEY, L_KEYS,
+    L_NOUT, L_OUTS, L_NCARRY, L_CARRY, L_NCHECK, L_CHECKS, L_SEGMENTS, L_LENGTHS, L_READY, L_SHARED,
+    L_SORT_COLUMN, L_SORT_LOW, L_SORT_HIGH, L_SORT_KIND, L_TARGET, L_START,
+) = _fields(28)  # fmt: skip
+L_SIZE = 28
+UNIT, SCAN, PROBE, CROSS, RANGE = range(5)
+
+# An operation on a chunk.
+(
+    O_KIND, O_CODE, O_A, O_B, O_TARGET, O_RELATION, O_INDEX, O_VIEW, O_NKEY, O_KEYS, O_NLIVE, O_LIVE, O_NCHECK,
+    O_CHECKS, O_NOUT, O_OUTS, O_VALUE_KIND, O_SPARE,
+) = _fields(18)  # fmt: skip
+O_SIZE = 18
+FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION = range(1, 11)
+
+# A check of an entry: words (type, position, position or column address, comparison, kind).
+CHECK_SAME, CHECK_COLUMN, CHECK_BOUND = range(3)
+CHECK_BYTES = 40
+
+# Comparisons and kinds of values.
+EQ, NE, LT, LE, GT, GE = range(6)
+SIGNED, UNSIGNED, FLOAT = range(3)
+
+# A plan.
+(
+    P_NLEVEL, P_LEVELS, P_LEVEL, P_OP, P_CHUNK, P_WORK, P_BUDGET, P_DERIVATIONS, P_CYCLES, P_KEYS, P_SLOTS, P_CHOSEN,
+    P_ENTRIES, P_SOURCES, P_SUBJECT, P_FAULT_A, P_FAULT_B, P_FAULT_OP, P_SHARED, P_ITERATION, P_PIVOT, P_SCAN,
+) = _fields(22)  # fmt: skip
+P_SIZE = 22
+
+# A stratum.
+(
+    T_NPLAN, T_PLANS, T_NRELATION, T_RELATIONS, T_NINDEX, T_INDEXES, T_PHASE, T_POSITION, T_ITERATION, T_NEW,
+    T_BUDGET, T_MAX_ITERATIONS, T_SUBJECT, T_SCRATCH, T_THRESHOLD,
+) = _fields(15)  # fmt: skip
+T_SIZE = 15
+PHASE_PLANS, PHASE_ADVANCE, PHASE_INDEXES = range(3)

@@ -1,0 +1,111 @@
+"""A pipeline: plan steps over a database, run natively, growing whatever the kernels say is full.
+
+What is always true: between two calls of a kernel the plan's place is kept in its block, so growing, widening or
+pausing loses and repeats nothing. Cost: a call is some microseconds; encoding happens once, and again when an index
+that it uses has got another layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidelog.plan.steps import Step
+from tidelog.store import layout as y
+from tidelog.store.encode import Encoded, Encoder, Scratch
+from tidelog.store.faults import ArithmeticFault
+from tidelog.store.memory import Array, address
+from tidelog.store.operations import OPERATIONS
+from tidelog.store.relation import Relation
+
+if TYPE_CHECKING:
+    from tidelog.store.database import Database
+
+
+class Pipeline:
+    """See the module's docstring. Made by `Database.pipeline`."""
+
+    def __init__(
+        self,
+        database: Database,
+        steps: Sequence[Step],
+        inputs: Sequence[int] | None = None,
+        outputs: Sequence[int] | None = None,
+        changing: frozenset[str] = frozenset(),
+        scratch: Scratch | None = None,
+        sink: Relation | None = None,
+    ) -> None:
+        self.database, self.steps, self.changing = database, tuple(steps), changing
+        self.inputs, self.outputs = inputs, outputs
+        self.scratch = scratch or Scratch(database.chunk)
+        self._source = None if inputs is None else Relation(database, "(input)", len(inputs), y.BAG, wide=True)
+        self._sink, self._keeps = sink, sink is not None
+        self._encoded: Encoded | None = None
+        self._derivations = self._cycles = 0
+
+    @property
+    def derivations(self) -> int:
+        """Tuples emitted so far, known ones included."""
+        return self._derivations + self._counter(y.P_DERIVATIONS)
+
+    @property
+    def cycles(self) -> int:
+        """Processor cycles spent so far."""
+        return self._cycles + self._counter(y.P_CYCLES)
+
+    def _counter(self, offset: int) -> int:
+        return 0 if self._encoded is None else int(self._encoded.plan[offset // 8])
+
+    def encoded(self) -> Encoded:
+        """The plan block, encoded now if it was not or is no longer valid. Not while the plan is running."""
+        if self._encoded is None or self._encoded.stale:
+            self._derivations, self._cycles = self.derivations, self.cycles
+            if self.outputs is not None and self._sink is None:
+                self._sink = self._new_sink()
+            encoder = Encoder(self.database, self.changing, self.scratch)
+            self._encoded = encoder.encode(self.steps, self._source, self.inputs or (), self._sink, self.outputs or ())
+        return self._encoded
+
+    def _new_sink(self) -> Relation:
+        return Relation(self.database, "(output)", len(self.outputs or ()), y.BAG, wide=True)
+
+    def run(self, batch: Any = None) -> Array | None:
+        """Run over the database, or over a batch (one column per input slot); gives the output batch, if any."""
+        encoded = self.encoded()
+        if self._source is not None:
+            rows = np.ascontiguousarray(batch, np.int64).reshape(len(batch), len(self.inputs or ()))
+            block = self._source.block
+            block[y.R_ROWS // 8] = address(rows)
+            block[y.R_COUNT // 8] = block[y.R_DELTA_STOP // 8] = len(rows)
+        if self._sink is not None and not self._keeps:
+            self._sink.clear()
+        for index, _ in encoded.indexes:
+            self.database.update(index)
+        self.database.run_plan(encoded)
+        return None if self._sink is None or self._keeps else self._sink.rows()
+
+
+def chunk_limits(encoded: Encoded, relation: int) -> tuple[list[int], list[int]]:
+    """Least and greatest value of each column of the chunk that a plan could not store in a relation."""
+    plan = encoded.plan
+    level = encoded.levels.reshape(-1, y.L_SIZE)[int(plan[y.P_LEVEL // 8])]
+    count, at = int(level[y.L_COUNT // 8]), int(plan[y.P_OP // 8])
+    op = words(int(level[y.L_OPS // 8]) + at * y.O_SIZE * 8, y.O_SIZE)
+    columns = words(int(op[y.O_KEYS // 8]), int(op[y.O_NKEY // 8]))
+    values = [words(int(c), count) for c in columns]
+    return [int(v.min()) for v in values], [int(v.max()) for v in values]
+
+
+def words(at: int, count: int) -> Array:
+    """The int64 words at an address, copied."""
+    import ctypes
+
+    return np.array((ctypes.c_int64 * count).from_address(at), np.int64) if count else np.zeros(0, np.int64)
+
+
+def fault(plan: Array) -> ArithmeticFault:
+    """What a plan stopped at."""
+    op, left, right = (int(plan[o // 8]) for o in (y.P_FAULT_OP, y.P_FAULT_A, y.P_FAULT_B))
+    return ArithmeticFault(OPERATIONS[op], left, right)

@@ -1,0 +1,57 @@
+"""Records: hash-consed per arity, so that equal records have equal ids. Id 0 is nil.
+
+What is always true: the records of one arity are the rows of a relation; a record's id is its row number, and row 0
+is a placeholder for nil. Cost: a row and a tagged identity slot per record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidelog.plan.steps import Pack, Slot
+from tidelog.store.layout import TAGGED
+from tidelog.store.memory import Array
+from tidelog.store.relation import Relation
+
+if TYPE_CHECKING:
+    from tidelog.store.database import Database
+
+NIL_WORD = -(2**31)
+
+
+class Records:
+    """All records of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._by_arity: dict[int, Relation] = {}
+
+    def relation(self, arity: int) -> Relation:
+        """The relation whose rows are the records of an arity."""
+        found = self._by_arity.get(arity)
+        if found is None:
+            found = Relation(self._database, f"(records {arity})", arity, TAGGED)
+            self._by_arity[arity] = found
+            self._database.adopt(found)
+            if arity:
+                self._database.inserter(found).run(np.full((1, arity), NIL_WORD, np.int64))
+            else:  # the empty record must not be taken for nil's placeholder
+                found.count = 1
+            found.settle()
+        return found
+
+    def pack(self, fields: Any) -> Array:
+        """The ids of records given as rows, made where they do not exist."""
+        batch = np.ascontiguousarray(fields, np.int64)
+        n = batch.shape[1]
+        ids = self._database.pipeline([Pack(n, tuple(Slot(i) for i in range(n)))], n + 1, range(n), (n,)).run(batch)
+        assert ids is not None
+        return ids[:, 0]
+
+    def unpack(self, ids: Any, arity: int) -> Array:
+        """The fields of records; rows of nil or unknown ids are not to be used."""
+        rows = self.relation(arity).rows()
+        numbers = np.asarray(ids, np.int64)
+        return rows[np.where((numbers > 0) & (numbers < len(rows)), numbers, 0)].astype(np.int64)

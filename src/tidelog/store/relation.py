@@ -1,0 +1,239 @@
+"""A relation: rows in the order in which they were found, an identity table, and indexes.
+
+What is always true: rows are distinct (unless it is a bag) and never move to another row number; rows
+[0, delta_start) are old, [delta_start, delta_stop) are the delta, those behind belong to the running iteration.
+Words are 32 bits until a value needs 64. Cost per binary tuple: 8 bytes of row, and 13 to 25 of packed identity or,
+where at least 2.5 tuples share a block of 64, under 10 of bitmaps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidelog.plan.steps import View
+from tidelog.store import layout, packing
+from tidelog.store.index import Index
+from tidelog.store.layout import BAG, BITMAP, PACKED, TAGGED
+from tidelog.store.memory import Array, Growable, address, zeros
+
+if TYPE_CHECKING:
+    from tidelog.store.database import Database
+
+FULLEST = 0.65
+DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
+
+
+def field(offset: int) -> Any:
+    """A property that reads and writes a word of the control block."""
+
+    def get(self: Any) -> int:
+        return int(self.block[offset // 8])
+
+    def put(self: Any, value: int) -> None:
+        self.block[offset // 8] = value
+
+    return property(get, put)
+
+
+class Relation:
+    """See the module's docstring. Made by `Database.create`."""
+
+    count = field(layout.R_COUNT)
+    delta_start = field(layout.R_DELTA_START)
+    delta_stop = field(layout.R_DELTA_STOP)
+    mode = field(layout.R_MODE)
+    tick = field(layout.R_TICK)
+    _bits = field(layout.R_BITS)
+    _used = field(layout.R_USED)
+    _limit = field(layout.R_LIMIT)
+
+    def __init__(self, database: Database, name: str, arity: int, mode: int = PACKED, wide: bool = False) -> None:
+        self.database, self.name, self.arity = database, name, arity
+        self.block = np.zeros(layout.R_SIZE, np.int64)
+        self.address = address(self.block)
+        self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
+        self._wanted_mode = mode
+        self._wide = wide
+        self.block[layout.R_ARITY // 8] = arity
+        self.block[layout.R_STRIDE // 8] = arity
+        self.tick = 2
+        self._initialise()
+
+    def _initialise(self) -> None:
+        start = self.database.initial_capacity
+        self._rows = Growable(self.arity, self._wide, start)
+        self.count = self.delta_start = self.delta_stop = 0
+        self._publish_rows()
+        self._pack = packing.initial(self.arity, self._wide)
+        self._publish_table(self._wanted_mode, start.bit_length() + 1)
+
+    def _publish_rows(self) -> None:
+        self.block[layout.R_ROWS // 8] = address(self._rows.data)
+        self.block[layout.R_CAPACITY // 8] = self._rows.capacity
+        self.block[layout.R_WIDE // 8] = self._rows.wide
+
+    def _publish_table(self, mode: int, bits: int) -> None:
+        """Install an empty identity table."""
+        self.mode, self._bits, self._used = mode, bits, 0
+        self._limit = int((1 << bits) * FULLEST)
+        self._table = zeros(0 if mode == BAG else (1 << bits) * (2 if mode == BITMAP else 1))
+        self.block[layout.R_TABLE // 8] = address(self._table)
+        self.block[layout.R_PACK // 8] = address(self._pack)
+
+    # Views
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def wide(self) -> bool:
+        return self._rows.wide
+
+    def rows(self, view: View | None = None) -> Array:
+        """The rows of a view, or all. They stay as they are, whatever happens to the relation later."""
+        start, stop = {
+            None: (0, self.count),
+            View.ALL: (0, self.delta_stop),
+            View.DELTA: (self.delta_start, self.delta_stop),
+            View.OLD: (0, self.delta_start),
+        }[view]
+        rows: Array = self._rows.data[start:stop]
+        rows.flags.writeable = False
+        return rows
+
+    def advance(self) -> int:
+        """The running iteration's rows become the delta; their number."""
+        self.delta_start, self.delta_stop = self.delta_stop, self.count
+        self.tick += 1
+        return self.delta_stop - self.delta_start
+
+    def settle(self) -> None:
+        """Everything is old."""
+        self.delta_start = self.delta_stop = self.count
+        self.tick += 1
+
+    def restart(self) -> int:
+        """Everything is the delta; its size."""
+        self.delta_start, self.delta_stop = 0, self.count
+        self.tick += 1
+        return self.count
+
+    # Contents
+
+    def insert(self, rows: Any) -> int:
+        """Add rows (2-D, one column per argument) to the running iteration; how many were new."""
+        before = self.count
+        self.database.inserter(self).run(self._batch(rows))
+        return self.count - before
+
+    def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """For each row, whether it is known."""
+        return self.database.member(self, self._batch(rows))
+
+    def _batch(self, rows: Any) -> Array:
+        batch = np.ascontiguousarray(rows, np.int64)
+        if batch.ndim != 2 or batch.shape[1] != self.arity:
+            batch = batch.reshape(len(batch), self.arity)
+        return batch
+
+    def clear(self) -> None:
+        """Forget all rows, and the indexes."""
+        self._initialise()
+        self.tick += 1
+        for index in self.indexes.values():
+            index.reset()
+
+    def memory(self) -> dict[str, int]:
+        """Bytes in use, by part."""
+        width = 8 if self.wide else 4
+        parts = {"rows": self.count * self.arity * width, "identity": self._table.nbytes}
+        for (columns, by), index in self.indexes.items():
+            name = f"index({', '.join(map(str, columns))})" + ("" if by is None else f" by {by}")
+            parts[name] = index.nbytes
+        return parts
+
+    # Growth, when a kernel asks for it
+
+    def grow_rows(self, room: int) -> None:
+        self._rows.grow(self.count, self.count + room)
+        self._publish_rows()
+
+    def grow_identity(self, room: int) -> None:
+        """A larger table with room for more tuples; bitmaps if the tuples lie close together."""
+        mode, lowest = self.mode, None
+        if self.count >= self.database.bitmaps_from and mode == PACKED:
+            density, lowest = self._density()
+            mode = BITMAP if density >= DENSE else PACKED
+        elif mode == BITMAP and self.count < 1.5 * self._used:
+            mode = PACKED
+        units = self.count / density if mode == BITMAP and lowest is not None else self._used
+        if mode == PACKED != self.mode:
+            units = self.count
+        bits = 6
+        while (1 << bits) * FULLEST < max((1.5 if units > 1 << 16 else 3) * units, units + room):
+            bits += 1
+        if mode != self.mode or mode == TAGGED:
+            if mode == BITMAP and lowest is not None:
+                self._pack = packing.lowest_column(self._pack, lowest)
+            self._rebuild(mode, bits)
+            return
+        old, old_bits, used = self._table, self._bits, self._used
+        self._publish_table(mode, bits)
+        self._used = used
+        self.database.kernels.rehash_identity(address(old), old_bits, self.address)
+
+    def _rebuild(self, mode: int, bits: int) -> None:
+        while True:
+            self._publish_table(mode, bits)
+            if mode != BITMAP:
+                break
+            if self.count <= self._limit:
+                break
+            # Blocks are only estimated: build with room for the worst case a table of this size can take.
+            sample = self.count / max(self._density()[0], 1.0)
+            if sample * 1.2 <= self._limit:
+                break
+            bits += 1
+        self.database.kernels.rebuild_identity(self.address, address(self.database.scratch))
+
+    def _density(self) -> tuple[float, int]:
+        """Tuples per block of 64, and the column that is best packed lowest."""
+        bits = max(8, (self.count >> 5).bit_length())
+        best = (0.0, self.arity - 1)
+        for column in reversed(range(self.arity)):
+            table = np.zeros(1 << bits, np.int64)
+            per_block = self.database.kernels.sample_blocks(self.address, column, address(table), bits) / 256
+            best = max(best, (per_block, column), key=lambda b: b[0])
+        return best
+
+    def refit(self, lows: list[int], highs: list[int]) -> None:
+        """Make values between these limits (besides those present) storable: widen, repack, or give up packing."""
+        if self.count:
+            rows = self._rows.data[: self.count]
+            lows = [min(a, int(b)) for a, b in zip(lows, rows.min(axis=0), strict=True)]
+            highs = [max(a, int(b)) for a, b in zip(highs, rows.max(axis=0), strict=True)]
+        if not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
+            self._rows.widen(self.count)
+            self._wide = True
+            self._publish_rows()
+            for index in self.indexes.values():
+                index.widen()
+        if self.mode == BAG:
+            return
+        pack = packing.fit(lows, highs, self.wide) if self.mode != TAGGED else None
+        mode = TAGGED if pack is None else PACKED
+        self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
+        bits = max(self._bits, 6)
+        while (1 << bits) * FULLEST < self.count + 1:
+            bits += 1
+        self._rebuild(mode, bits)
+
+    def index(self, columns: tuple[int, ...], values: set[int], by: int | None = None, kind: int = 0) -> Index:
+        """The index on some columns whose entries hold at least `values`, sorted by a column if asked."""
+        index = self.indexes.get((columns, by))
+        if index is None:
+            index = self.indexes[columns, by] = Index(self, columns, by, kind)
+        index.cover(values)
+        return index

@@ -1,0 +1,200 @@
+"""The oracle: what a checked program means, as directly as Python can say it.
+
+Relations are sets of tuples of Python values: int, float, str; a record is a tuple of its fields, nil is None, an ADT
+branch is a tuple of its name and its fields. Clauses are evaluated stratum by stratum, again and again over everything
+known, until nothing changes. It knows the syntax tree and the types of its terms, and nothing of plans or stores.
+
+    evaluate(checked, {"edge": {(1, 2)}})["path"]
+
+Not here, because the results depend on an order: `autoinc()`, choice domains, subsumption, `ord` of a symbol.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count, product, takewhile
+from statistics import fmean
+from typing import Any
+
+from tidelog.analysis.check import Checked
+from tidelog.analysis.typing import ClauseTypes
+from tidelog.lang import tree
+from tidelog.values import Kind
+
+Env = dict[str, Any]
+Way = tuple[Env, tuple[tree.Literal, ...]]
+Relations = dict[str, set[tuple[Any, ...]]]
+
+
+def evaluate(checked: Checked, facts: Relations) -> Relations:
+    """Every relation of the program, given the facts of some."""
+    relations: Relations = {name: set(facts.get(name, ())) for name in checked.relations}
+    for stratum in checked.strata:
+        clauses = [Evaluator(checked.clause_types[number], relations) for number in stratum.clauses]
+        equivalences = [n for n in stratum.relations if "eqrel" in checked.relations[n].decl.qualifiers]
+        before = -1
+        while before != (before := sum(len(relations[name]) for name in stratum.relations)):
+            for clause in clauses:
+                relations[clause.types.clause.head.name] |= set(clause.heads())
+            for name in equivalences:
+                relations[name] = closure(relations[name])
+    return relations
+
+
+def closure(pairs: set[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
+    """The smallest equivalence that has these pairs."""
+    result = pairs | {(b, a) for a, b in pairs} | {(x, x) for pair in pairs for x in pair}
+    while not (more := {(a, d) for a, b in result for c, d in result if b == c}) <= result:
+        result |= more
+    return result
+
+
+@dataclass
+class Evaluator:
+    """One clause over the relations as they are."""
+
+    types: ClauseTypes
+    relations: Relations
+
+    def heads(self) -> Iterator[tuple[Any, ...]]:
+        for env in self.solve(self.types.clause.body, {}):
+            yield from product(*(self.values(arg, env) for arg in self.types.clause.head.args))
+
+    def solve(self, literals: tuple[tree.Literal, ...], env: Env) -> Iterator[Env]:
+        """The environments that extend `env` and make the literals true: constraints as soon as they can be decided."""
+        if not literals:
+            yield env
+            return
+        for literal in sorted(literals, key=lambda x: isinstance(x, tree.Atom)):
+            with suppress(KeyError):
+                ways = self.ways(literal, env)
+                break
+        place = next(n for n, x in enumerate(literals) if x is literal)
+        for extended, equations in ways:
+            yield from self.solve(equations + literals[:place] + literals[place + 1 :], extended)
+
+    def ways(self, literal: tree.Literal, env: Env) -> list[Way]:
+        """The ways to make one literal true. A KeyError says that a variable is needed first."""
+        match literal:
+            case tree.Atom(name=name, args=args):
+                return [way for row in self.relations[name] for way in self.unify(args, row, env)]
+            case tree.Negation(body=tree.Atom(name=name, args=args)):
+                for arg in args:
+                    _ = isinstance(arg, tree.Wildcard) or self.values(arg, env)
+                return [] if any(self.unify(args, row, env) for row in self.relations[name]) else [(env, ())]
+            case tree.Boolean(value=value):
+                return [(env, ())] if value else []
+            case tree.Comparison(op="=", left=tree.Record(args=left), right=tree.Record(args=right)):
+                return [(env, tuple(tree.Comparison("=", a, b) for a, b in zip(left, right, strict=True)))]
+            case tree.Comparison(op="=", left=left, right=right):
+                try:
+                    return [way for value in self.values(left, env) for way in self.unify([right], [value], env)]
+                except KeyError:
+                    return [way for value in self.values(right, env) for way in self.unify([left], [value], env)]
+            case tree.Comparison(op=op, left=left, right=right):
+                both = product(self.values(left, env), self.values(right, env))
+                return [(env, ()) for a, b in both if COMPARISONS[op.removeprefix("not_")](a, b) != ("not_" in op)]
+        raise NotImplementedError(type(literal).__name__)
+
+    def unify(self, terms: Iterable[tree.Term], values: Iterable[Any], env: Env) -> list[Way]:
+        """Bind variables so that the terms have the values; what must be computed becomes an equation."""
+        env, equations, pairs = dict(env), [], list(zip(terms, values, strict=True))
+        while pairs:
+            term, value = pairs.pop(0)
+            match term:
+                case tree.Wildcard():
+                    pass
+                case tree.Variable(name=name):
+                    if env.setdefault(name, value) != value:
+                        return []
+                case tree.Record(args=args):
+                    if value is None:
+                        return []
+                    pairs += zip(args, value, strict=True)
+                case tree.Branch(name=name, args=args):
+                    if value[0] != name:
+                        return []
+                    pairs += zip(args, value[1:], strict=True)
+                case _:
+                    known = tree.Variable(f"={len(env)}")  # a name that no program has
+                    env[known.name] = value
+                    equations.append(tree.Comparison("=", known, term))
+        return [(env, tuple(equations))]
+
+    def values(self, term: tree.Term, env: Env) -> list[Any]:
+        """The values of a term: one; none for the least of nothing; several for a range."""
+        kind = self.types.kind_of(term)
+        match term:
+            case tree.Variable(name=name):
+                return [env[name]]
+            case tree.Number() | tree.Unsigned() | tree.Float() | tree.String() | tree.Nil():
+                return [wrap(kind, getattr(term, "value", None))]
+            case tree.Record(args=args):
+                return list(product(*(self.values(a, env) for a in args)))
+            case tree.Branch(name=name, args=args):
+                return list(product([name], *(self.values(a, env) for a in args)))
+            case tree.Cast(term=inner):
+                return [reread(value, self.types.kind_of(inner), kind) for value in self.values(inner, env)]
+            case tree.Functor(op=op, args=args):
+                found = product(*(self.values(a, env) for a in args))
+                if op == "range":
+                    return [wrap(kind, value) for some in found for value in numbers(*some)]
+                return [wrap(kind, FUNCTORS[op](*some)) for some in found]
+            case tree.Aggregate():
+                return self.aggregate(term, env)
+        raise KeyError("a wildcard has no value")
+
+    def aggregate(self, term: tree.Aggregate, env: Env) -> list[Any]:
+        inner = {name: env[name] for name in self.types.scope_of(term).injected}
+        matches = list(self.solve(term.body.parts, inner))  # type: ignore[attr-defined]
+        if term.target is None:
+            return [len(matches)]
+        found = [value for match in matches for value in self.values(term.target, match)]
+        if not found and term.op != "sum":
+            return []
+        return [wrap(self.types.kind_of(term), {"sum": sum, "min": min, "max": max, "mean": fmean}[term.op](found))]
+
+
+def wrap(kind: Kind, value: Any) -> Any:
+    """The 64-bit value of a kind."""
+    if kind is Kind.NUMBER:
+        return (int(value) + 2**63) % 2**64 - 2**63
+    return int(value) % 2**64 if kind is Kind.UNSIGNED else float(value) if kind is Kind.FLOAT else value
+
+
+def reread(value: Any, before: Kind, after: Kind) -> Any:
+    """The same 64 bits as another kind."""
+    letters = {Kind.NUMBER: "q", Kind.UNSIGNED: "Q", Kind.FLOAT: "d"}
+    if before in letters and after in letters:
+        return struct.unpack(letters[after], struct.pack(letters[before], value))[0]
+    return value
+
+
+def numbers(start: Any, stop: Any, step: Any = None) -> Iterator[Any]:
+    step = step if step is not None else 1 if start <= stop else -1
+    return takewhile(lambda value: (stop - value) * step > 0, count(start, step))
+
+
+COMPARISONS: dict[str, Any] = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "contains": lambda part, text: part in text, "match": lambda pattern, text: bool(re.fullmatch(pattern, text)),
+}  # fmt: skip
+
+FUNCTORS: dict[str, Any] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "^": operator.pow,
+    "/": lambda a, b: a / b if isinstance(a, float) else int(Fraction(a, b)), "%": lambda a, b: a - b * int(Fraction(a, b)),
+    "neg": operator.neg, "band": operator.and_, "bor": operator.or_, "bxor": operator.xor,
+    "bnot": operator.inv, "bshl": lambda a, b: a << (b & 63), "bshr": lambda a, b: a >> (b & 63),
+    "bshru": lambda a, b: a % 2**64 >> (b & 63), "land": lambda a, b: bool(a and b), "lor": lambda a, b: bool(a or b),
+    "lxor": lambda a, b: bool(a) != bool(b), "lnot": operator.not_, "cat": lambda *texts: "".join(texts),
+    "min": lambda *values: min(values), "max": lambda *values: max(values), "strlen": len,
+    "substr": lambda text, start, length: text[start : start + length] if 0 <= start <= len(text) else "",
+    "to_number": int, "to_unsigned": int, "to_float": float, "itou": int, "utoi": int, "itof": float, "utof": float,
+    "ftoi": int, "ftou": int, "to_string": lambda value: f"{value:f}" if isinstance(value, float) else str(value),
+}  # fmt: skip
