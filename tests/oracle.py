@@ -2,11 +2,8 @@
 
 Relations are sets of tuples of Python values: int, float, str; a record is a tuple of its fields, nil is None, an ADT
 branch is a tuple of its name and its fields. Clauses are evaluated stratum by stratum, again and again over everything
-known, until nothing changes. It knows the syntax tree and the types of its terms, and nothing of plans or stores.
-
-    evaluate(checked, {"edge": {(1, 2)}})["path"]
-
-Not here, because the results depend on an order: `autoinc()`, choice domains, subsumption, `ord` of a symbol.
+known, until nothing changes. The oracle knows the syntax tree and the types of its terms, nothing of plans or stores.
+Left out is what depends on an order: `autoinc()`, choice domains, subsumption.
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ from tidelog.values import Kind
 
 Env = dict[str, Any]
 Way = tuple[Env, tuple[tree.Literal, ...]]
+PATTERNS = (tree.Variable, tree.Wildcard, tree.Record, tree.Branch)
 Relations = dict[str, set[tuple[Any, ...]]]
 
 
@@ -38,8 +36,8 @@ def evaluate(checked: Checked, facts: Relations) -> Relations:
     for stratum in checked.strata:
         clauses = [Evaluator(checked.clause_types[number], relations) for number in stratum.clauses]
         equivalences = [n for n in stratum.relations if "eqrel" in checked.relations[n].decl.qualifiers]
-        before = -1
-        while before != (before := sum(len(relations[name]) for name in stratum.relations)):
+        before = None
+        while before != (before := [len(relations[name]) for name in stratum.relations]):
             for clause in clauses:
                 relations[clause.types.clause.head.name] |= set(clause.heads())
             for name in equivalences:
@@ -87,16 +85,18 @@ class Evaluator:
             case tree.Negation(body=tree.Atom(name=name, args=args)):
                 for arg in args:
                     _ = isinstance(arg, tree.Wildcard) or self.values(arg, env)
-                return [] if any(self.unify(args, row, env) for row in self.relations[name]) else [(env, ())]
+                found = [way for row in self.relations[name] for way in self.unify(args, row, env)]
+                return [] if any(True for e, rest in found for _ in self.solve(rest, e)) else [(env, ())]
             case tree.Boolean(value=value):
                 return [(env, ())] if value else []
             case tree.Comparison(op="=", left=tree.Record(args=left), right=tree.Record(args=right)):
                 return [(env, tuple(tree.Comparison("=", a, b) for a, b in zip(left, right, strict=True)))]
-            case tree.Comparison(op="=", left=left, right=right):
-                try:
-                    return [way for value in self.values(left, env) for way in self.unify([right], [value], env)]
-                except KeyError:
-                    return [way for value in self.values(right, env) for way in self.unify([left], [value], env)]
+            case tree.Comparison(op="=", left=a, right=b) if isinstance(a, PATTERNS) or isinstance(b, PATTERNS):
+                for known, pattern in ((a, b), (b, a)):
+                    if isinstance(pattern, PATTERNS):
+                        with suppress(KeyError):
+                            return [way for v in self.values(known, env) for way in self.unify([pattern], [v], env)]
+                raise KeyError("neither side has a value yet")
             case tree.Comparison(op=op, left=left, right=right):
                 both = product(self.values(left, env), self.values(right, env))
                 return [(env, ()) for a, b in both if COMPARISONS[op.removeprefix("not_")](a, b) != ("not_" in op)]
@@ -187,9 +187,9 @@ COMPARISONS: dict[str, Any] = {
 }  # fmt: skip
 
 FUNCTORS: dict[str, Any] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "^": operator.pow,
-    "/": lambda a, b: a / b if isinstance(a, float) else int(Fraction(a, b)), "%": lambda a, b: a - b * int(Fraction(a, b)),
-    "neg": operator.neg, "band": operator.and_, "bor": operator.or_, "bxor": operator.xor,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "^": operator.pow, "neg": operator.neg,
+    "/": lambda a, b: a / b if isinstance(a, float) else int(Fraction(a, b)),
+    "%": lambda a, b: a - b * int(Fraction(a, b)), "band": operator.and_, "bor": operator.or_, "bxor": operator.xor,
     "bnot": operator.inv, "bshl": lambda a, b: a << (b & 63), "bshr": lambda a, b: a >> (b & 63),
     "bshru": lambda a, b: a % 2**64 >> (b & 63), "land": lambda a, b: bool(a and b), "lor": lambda a, b: bool(a or b),
     "lxor": lambda a, b: bool(a) != bool(b), "lnot": operator.not_, "cat": lambda *texts: "".join(texts),

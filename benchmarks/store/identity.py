@@ -10,10 +10,12 @@ import sys
 import time
 
 import numpy as np
-from tidelog.store.kernels.raw import kernel, ld32, ld64, lshr, prefetch, st32, st64
+from numba import njit
+from tidelog.store.kernels.raw import ld32, ld64, lshr, prefetch, st32, st64
 
 GOLDEN = -7046029254386353131
 CHUNK = 1024
+kernel = njit(nogil=True, error_model="numpy")
 
 
 @kernel

@@ -40,7 +40,8 @@ INTEGER = (N, U)
 FUNCTORS: dict[str, FunctorInfo] = {
     f.name: f
     for f in (
-        *(FunctorInfo(op, _same(NUMERIC, 2), "infix") for op in ("+", "-", "*", "/", "^")),
+        FunctorInfo("+", _same((*NUMERIC, S), 2), "infix"),  # of symbols: one after the other
+        *(FunctorInfo(op, _same(NUMERIC, 2), "infix") for op in ("-", "*", "/", "^")),
         FunctorInfo("%", _same(INTEGER, 2), "infix"),
         *(FunctorInfo(op, _same(INTEGER, 2), "infix") for op in ("band", "bor", "bxor", "bshl", "bshr", "bshru")),
         *(FunctorInfo(op, _same(INTEGER, 2), "infix") for op in ("land", "lor", "lxor")),
@@ -48,7 +49,7 @@ FUNCTORS: dict[str, FunctorInfo] = {
         FunctorInfo("bnot", _same(INTEGER, 1), "prefix"),
         FunctorInfo("lnot", _same(INTEGER, 1), "prefix"),
         *(FunctorInfo(op, _same((*NUMERIC, S), 2, variadic=True)) for op in ("min", "max")),
-        FunctorInfo("cat", (Signature((S, S), S, variadic=True),)),
+        FunctorInfo("cat", (Signature((S,), S, variadic=True),)),
         FunctorInfo("strlen", (Signature((S,), N),)),
         FunctorInfo("substr", (Signature((S, N, N), S),)),
         FunctorInfo("ord", tuple(Signature((k,), N) for k in (S, N, U, F, R))),

@@ -60,7 +60,7 @@ def check(program: tree.Program, report: Report | None = None) -> Checked:
         if inlined and not report.errors:
             clauses = inline(clauses, inlined)
             typed = infer(clauses, types, Report())
-        check_grounded(clauses, report)
+        check_grounded(clauses, report, inlined)
         graph = DependencyGraph((name for name in types.relations if name not in inlined), clauses)
         strata = graph.strata(report)
         report.check()

@@ -38,6 +38,7 @@ class _Expander:
     def __init__(self, rules: dict[str, list[Clause]]) -> None:
         self.rules = rules
         self.copies = 0
+        self.wildcards = 0
 
     def expand(self, clause: Clause) -> Iterator[Clause]:
         if not any(_relation(literal) in self.rules for literal in clause.body):
@@ -70,15 +71,25 @@ class _Expander:
         self.copies += 1
         names: dict[str, tree.Term] = {}
         equations: list[tuple[tree.Term, tree.Term]] = []
-        for formal, actual in zip(rule.head.args, atom.args, strict=True):
+        for formal, given in zip(rule.head.args, atom.args, strict=True):
+            actual = self.named(given)
             if isinstance(formal, tree.Variable) and formal.name not in names:
-                fresh = tree.Variable(f"{formal.name}'{self.copies}", span=actual.span)
-                names[formal.name] = fresh if isinstance(actual, tree.Wildcard) else actual
-            elif not isinstance(actual, tree.Wildcard):
+                names[formal.name] = actual
+            elif not isinstance(given, tree.Wildcard):
                 equations.append((formal, actual))
         rename = _Renamer(names, self.copies)
         equal = tuple(tree.Comparison("=", rename(f), a, span=a.span) for f, a in equations)
         return equal + tuple(rename(literal) for literal in rule.body)
+
+
+    def named(self, term: tree.Term) -> tree.Term:
+        """The term with a variable for each `_` in it: where it is put, it may stand more than once."""
+        if isinstance(term, tree.Wildcard):
+            self.wildcards += 1
+            return tree.Variable(f"_'{self.wildcards}", span=term.span)
+        if isinstance(term, (tree.Record, tree.Branch)):
+            return replace(term, args=tuple(self.named(arg) for arg in term.args))
+        return term
 
 
 class _Renamer:

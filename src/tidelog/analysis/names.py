@@ -167,7 +167,7 @@ def _check_constant(argument: tree.Term, report: Report) -> None:
             case tree.Iteration():
                 what, help = "the iteration number", "give the clause a body"
             case tree.Aggregate() | tree.UserAggregate():
-                what, help = "an aggregate", "name its value in the body of a rule: `x = ...`"
+                return  # the clause is a rule whose body is empty; what the aggregate may use is checked elsewhere
             case _:
                 continue
         report.error("TL0223", f"{what} in a fact: its arguments must be constant", node.span, help=help)

@@ -66,6 +66,12 @@ class AdtType(Type):
         """Whether no branch has fields."""
         return all(not b.types for b in self.branches.values())
 
+    @property
+    def width(self) -> int:
+        """How many words a value's record has: the tag and the fields of the widest branch, so that one number can
+        never mean records of two widths; narrower branches are padded with zeros."""
+        return 1 + max((len(b.types) for b in self.branches.values()), default=0)
+
 
 @dataclass(eq=False, slots=True)
 class BranchInfo:

@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, checked_file
+from tidelog.errors import render
 
 
 def run(
     program: ProgramFile,
     fact_dir: Annotated[Path, typer.Option("--fact-dir", "-F", help="Where .input looks for facts.")] = Path("."),
-    output_dir: Annotated[str, typer.Option("--output-dir", "-D", help="Where .output writes; - prints.")] = ".",
+    output_dir: Annotated[Path, typer.Option("--output-dir", "-D", help="Where .output writes; - prints.")] = Path("."),
     include_dir: IncludeDirs = None,
     macro: Macros = None,
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
@@ -46,8 +47,10 @@ def run(
         except KeyboardInterrupt:
             print(progress.interrupted(), file=sys.stderr)
             raise SystemExit(130) from None
-    if batch.bad_rows.skipped:
+    if batch.bad_rows.count:
         print(batch.bad_rows.summary(), file=sys.stderr)
+    if not no_warn and (found := [*batch.bad_rows.warnings, *batch.warnings]):
+        print(render(found), file=sys.stderr)
 
 
 def _threads(jobs: str) -> int:

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.analysis.check import Checked
-from tidelog.errors import Report
+from tidelog.errors import Diagnostic, Report
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.profile import Profile
 from tidelog.evaluate.user_functors import check_functors, kinds_of
+from tidelog.io.bad_rows import BadRows
 from tidelog.io.codec import decode, encode
-from tidelog.io.read import BadRows, read_facts
-from tidelog.io.write import write_relation, write_size
+from tidelog.io.read import read_facts
+from tidelog.io.sizes import size_limits, size_line
+from tidelog.io.write import write_relation
 from tidelog.lang import tree
 from tidelog.plan.program import ProgramPlan, plan_program
 from tidelog.store import Database
@@ -28,7 +30,7 @@ class Options:
     """How to run: folders, threads, functors, limits."""
 
     facts: Path = Path(".")
-    output: str = "."  # a folder, or "-" for standard output
+    output: Path = Path(".")  # a folder, or "-" for standard output
     threads: int = 1
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
@@ -54,6 +56,8 @@ class BatchRun:
         )  # fmt: skip
         self.bad_rows = BadRows(skip=options.skip_bad_rows)
         self.derivations = 0
+        self.warnings: list[Diagnostic] = []
+        self.profile = Profile() if options.profile else None
 
     def _check_functors(self) -> None:
         used = {n.name for c in self.checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
@@ -81,8 +85,7 @@ class BatchRun:
         self.bad_rows.check()
 
     def evaluate(self) -> None:
-        self.profile = Profile() if self.options.profile else None
-        sizes = {d.relation: int(d.param("n") or 0) for d in self.checked.directives("limitsize")}
+        sizes = size_limits(self.checked.directives("limitsize"))
         fixpoint = Fixpoint(self.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
         fixpoint.run()
         self.derivations = fixpoint.derivations
@@ -90,9 +93,11 @@ class BatchRun:
     def write(self) -> None:
         for directive in self.checked.directives("output"):
             info = self.checked.relations[directive.relation]
-            write_relation(info, self.checked.types, self.table(info.name), directive, self.options.output)
+            self.warnings += write_relation(
+                info, self.checked.types, self.table(info.name), directive, self.options.output
+            )
         for directive in self.checked.directives("printsize"):
-            write_size(directive, self.database[directive.relation].count, self.options.output)
+            print(size_line(directive.relation, self.database[directive.relation].count))
 
     def table(self, name: str) -> Any:
         """A relation as an Arrow table."""

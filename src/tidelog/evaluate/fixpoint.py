@@ -78,7 +78,7 @@ class Fixpoint:
         try:
             native.run(self.watch)
         except ArithmeticFault as problem:
-            rule = plans[problem.plan].rule if problem.plan is not None else plans[0].rule
+            rule = plans[getattr(problem, "plan", 0)].rule
             raise self.context.fault(rule, str(problem)) from None
         self.derivations += sum(native.derivations)
 

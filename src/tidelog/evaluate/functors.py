@@ -27,6 +27,7 @@ class Decoder:
 
     def __init__(self, database: Any) -> None:
         self.database = database
+        self.warnings: dict[str, str] = {}  # about patterns, each once
 
     def values(self, words: Words, kind: Kind) -> list[Any]:
         if kind is Kind.SYMBOL:
@@ -80,8 +81,22 @@ def compute(decoder: Decoder, op: str, kind: Kind, args: list[Words], kinds: tup
 
 def compare(decoder: Decoder, op: str, kind: Kind, left: Words, right: Words) -> NDArray[np.bool_]:
     """The constraint over columns of words."""
-    values, inverse = per_distinct(decoder, [left, right], (kind, kind), _COMPARISONS[op])
+    function = _COMPARISONS.get(op) or _match(op, decoder.warnings)
+    values, inverse = per_distinct(decoder, [left, right], (kind, kind), function)
     return np.array(values, np.bool_)[inverse]
+
+
+def _match(op: str, warnings: dict[str, str]) -> Callable[[str, str], bool]:
+    """match or not_match; as in Soufflé, neither holds for what is not a regular expression, with a warning."""
+
+    def holds(pattern: str, text: str) -> bool:
+        try:
+            return (_pattern(pattern).fullmatch(text) is not None) == (op == "match")
+        except re.error as problem:
+            warnings[pattern] = f"match: {pattern!r} is not a regular expression ({problem}) and matches nothing"
+            return False
+
+    return holds
 
 
 def _float_text(value: float) -> str:
@@ -125,16 +140,21 @@ def _substr(text: str, start: int, length: int) -> str:
     return text[start : start + length]
 
 
+_POSIX = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "upper": "A-Z", "space": r"\s", "xdigit": "0-9a-fA-F",
+    "blank": " \t", "punct": r"!-/:-@\[-`{-~", "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~", "w": r"\w", "s": r"\s", "d": r"\d",
+}  # fmt: skip
+
+
 @lru_cache(maxsize=1024)
 def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except re.error as problem:
-        raise Fault(f"match: {text!r} is not a regular expression: {problem}") from None
+    """ECMAScript's syntax is Python's but for the named classes inside brackets."""
+    return re.compile(re.sub(r"\[:(\w+):\]", lambda m: _POSIX.get(m[1], m[0]), text))
 
 
 _FUNCTORS: dict[str, Callable[..., Any]] = {
     "cat": lambda *texts: "".join(texts),
+    "+": lambda left, right: left + right,
     "strlen": len,
     "substr": _substr,
     "min": min,
@@ -158,8 +178,6 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-    "match": lambda pattern, text: _pattern(pattern).fullmatch(text) is not None,
-    "not_match": lambda pattern, text: _pattern(pattern).fullmatch(text) is None,
     "contains": lambda part, text: part in text,
     "not_contains": lambda part, text: part not in text,
 }

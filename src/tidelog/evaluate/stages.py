@@ -37,6 +37,7 @@ class PlanRun:
         self.sink = sink
         self.emitted = 0
         self.pipelines: list[Any] = []
+        self.slots = len(plan.slots)
         self.stages = self._stages(plan.steps, ())
 
     @property
@@ -91,7 +92,7 @@ class PlanRun:
     def _pipeline(
         self, part: tuple[steps.Step, ...], inputs: tuple[int, ...] | None, outputs: tuple[int, ...]
     ) -> Stage:
-        database, slots = self.context.database, len(self.plan.slots) + 1
+        database, slots = self.context.database, self.slots
         emits = isinstance(part[-1], steps.Emit)
         options: dict[str, Any] = {}
         if inputs is not None:
@@ -161,7 +162,8 @@ class PlanRun:
         return np.arange(start, self.context.counter, dtype=np.int64)
 
     def _aggregate(self, step: steps.Aggregate) -> Stage:
-        row = len(self.plan.slots)
+        row = self.slots  # one more slot, for the number of the group
+        self.slots += 1
         injected = tuple(sorted(reads(step)))
         value = step.value
         wanted = (row,) if value is None or not isinstance(value, Slot) else tuple(sorted({row, value.index}))

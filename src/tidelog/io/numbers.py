@@ -37,6 +37,8 @@ def number_of(text: str, kind: Kind) -> int | float:
     """The value that a text stands for."""
     if kind is Kind.FLOAT:
         return _float_of(text)
+    if len(text) < 19 and text.isdigit() and text.isascii():
+        return int(text)
     match = _INTEGER.fullmatch(text)
     if match is None:
         raise NotANumber("is empty" if not text.strip() else f"is not {_NAMES[kind]}")
@@ -77,12 +79,29 @@ def _float_of(text: str) -> float:
 
 
 def numbers_of(texts: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
-    """The values of a column of texts, null where a text is no number; each distinct text is looked at once."""
-    encoded = pc.dictionary_encode(texts).combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], encoded.type)
-    values = pa.array([_or_none(t, kind) for t in encoded.dictionary.to_pylist()], ARROW_TYPES[kind])
-    return pa.chunked_array([values.take(encoded.indices)])
+    """The values of a column of texts, null where a text is no number. Only texts that are not plain are slow."""
+    plain = pc.match_substring_regex(texts, "^[0-9]{1,18}$") if kind is not Kind.FLOAT else None
+    if plain is None or not pc.any(plain).as_py():
+        return _each(texts, kind)
+    values = pc.cast(pc.if_else(plain, texts, "0"), ARROW_TYPES[kind])
+    if pc.all(plain).as_py():
+        return values
+    return pa.chunked_array(
+        [
+            pc.replace_with_mask(
+                values.combine_chunks(),
+                pc.invert(plain).combine_chunks(),
+                _each(texts.filter(pc.invert(plain)), kind).combine_chunks(),
+            )
+        ]
+    )
+
+
+def _each(texts: pa.ChunkedArray, kind: Kind) -> pa.ChunkedArray:
+    """Each distinct text is looked at once."""
+    distinct = pc.unique(texts)
+    values = pa.array([_or_none(text, kind) for text in distinct.to_pylist()], ARROW_TYPES[kind])
+    return pa.chunked_array([values.take(chunk) for chunk in pc.index_in(texts, distinct).chunks], ARROW_TYPES[kind])
 
 
 def _or_none(text: str, kind: Kind) -> int | float | None:

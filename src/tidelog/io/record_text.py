@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from tidelog.analysis.types import AdtType, BranchInfo, RecordType, SubsetType, Type, UnionType
@@ -43,6 +44,7 @@ class Quotes(Enum):
     ALWAYS = "always"  # as Soufflé prints with rfc4180
 
 
+@cache
 def base_type(declared: Type) -> Type:
     """The record, ADT or constant type that a type comes down to."""
     while True:
@@ -59,9 +61,10 @@ def tree_of(made: Made, values: list[Any]) -> Any:
     return values if isinstance(made, RecordType) else BranchValue(made, values)
 
 
-_BLANK = re.compile(r"\s*")
+BLANKS = r" \t\n\v\f\r"
+_BLANK = re.compile(f"[{BLANKS}]*")
 _NAME = re.compile(r"[A-Za-z0-9_?.]+")
-_NUMBER = re.compile(r"[^\s,\])]*")
+_NUMBER = re.compile(rf"[^{BLANKS},\])]*")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _STOP = {"]": re.compile(r"[^,\]]*"), ")": re.compile(r"[^,)]*")}
 
@@ -94,7 +97,7 @@ def parse(text: str, root: Type, make: Callable[[Made, list[Any]], Any] = tree_o
                 pos = _expect(text, "(", pos)
                 opened = _Open(branch, branch.types, [], ")")
             else:
-                value = make(branch, [])
+                value, pos = make(branch, []), pos + 2 * text.startswith("()", pos)
         else:
             value, pos = _leaf(text, wanted.kind, pos, stack[-1].closing)
         if opened is not None:
@@ -121,6 +124,8 @@ def parse(text: str, root: Type, make: Callable[[Made, list[Any]], Any] = tree_o
 
 
 def _expect(text: str, char: str, pos: int) -> int:
+    if text.startswith(char, pos):
+        return pos + 1
     pos = _BLANK.match(text, pos).end()  # type: ignore[union-attr]
     if text.startswith(char, pos):
         return pos + 1
@@ -214,7 +219,7 @@ def leaf_text(quotes: Quotes) -> Callable[[Kind, Any], str]:
     return text
 
 
-_SPECIAL = re.compile(r'^[\s"]|[,\])]')
+_SPECIAL = re.compile(rf'^[{BLANKS}"]|[,\])]')
 
 
 def symbol_text(symbol: str, quotes: Quotes) -> str:

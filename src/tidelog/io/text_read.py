@@ -19,9 +19,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 
 from tidelog.io.bad_rows import BadRows, FactLine
+from tidelog.io.flat_records import not_plain
 from tidelog.io.numbers import ARROW_TYPES, numbers_of
 from tidelog.io.record_text import Malformed, parse
-from tidelog.io.text_lines import BadLine, LineReader, TextLayout, split_line
+from tidelog.io.text_lines import LineReader, TextLayout
 from tidelog.values import Kind
 
 WINDOW = 32 << 20
@@ -48,14 +49,12 @@ def _windows(stream: BinaryIO, whole: bool) -> Iterator[bytes]:
     """The text in stretches that end with a line; all of it at once where a line end may be inside a field."""
     rest = b""
     while block := stream.read(-1 if whole else WINDOW):
-        cut = block.rfind(b"\n") + 1
-        if cut == 0 and not whole:
+        cut = len(block) if whole else block.rfind(b"\n") + 1
+        if cut == 0:
             rest += block
             continue
         yield rest + block[:cut]
         rest = block[cut:]
-        if whole:
-            break
     if rest:
         yield rest
 
@@ -98,21 +97,22 @@ class _TextReader:
         self.line += lines
 
     def read_piece(self, piece: bytes) -> None:
-        table = self.fast(piece, typed=False)
-        columns = None if table is None else self.converted(table)
-        if table is not None and columns is not None:
-            self.add(columns, self.lines_in(piece, table))
-            return
+        for typed in (True, False):
+            table = self.fast(piece, typed)
+            columns = None if table is None else self.converted(table)
+            if table is not None and columns is not None:
+                self.add(columns, self.lines_in(piece, table))
+                return
         reader = LineReader(self.layout, self.bad)
         self.add([pa.chunked_array([c]) for c in reader.read(piece, self.line)], piece.count(b"\n"))
         self.wide = self.wide or reader.wide
 
     def converted(self, table: pa.Table) -> list[pa.ChunkedArray] | None:
-        """The columns of a table of texts as values; None if one of them is malformed."""
+        """The columns of a table, numbers in text as numbers; None if one of them is malformed."""
         found = []
         for position, kind in zip(self.layout.positions, self.layout.kinds, strict=True):
             column = table.column(str(position))
-            if kind in _NUMERIC:
+            if column.type != ARROW_TYPES[kind]:
                 column = numbers_of(column, kind)
                 if column.null_count:
                     return None
@@ -128,8 +128,9 @@ class _TextReader:
         if parsing is None:
             return None
         options, data = parsing
-        first = self.first_line(data, layout if options.delimiter == layout.delimiter else None, options.delimiter)
-        if first is None or first < layout.width:
+        first = _first_line(data, options)
+        width = _width(first, options)
+        if width < layout.width:
             return None
         needed = [str(p) for p in layout.positions]
         kinds = dict(zip(needed, layout.kinds, strict=True))
@@ -137,7 +138,7 @@ class _TextReader:
             table = csv.read_csv(
                 pa.BufferReader(data),
                 csv.ReadOptions(
-                    column_names=[str(i) for i in range(first)], block_size=1 << 20 if typed else len(data) + 1
+                    column_names=[str(i) for i in range(width)], block_size=1 << 20 if typed else len(data) + 1
                 ),
                 options,
                 csv.ConvertOptions(
@@ -153,20 +154,24 @@ class _TextReader:
             return None
         if not all(_are_records(table.column(c), layout, i) for i, c in enumerate(needed)):
             return None
-        if first > layout.width and not layout.chosen and self.wide is None:
-            line = data[: (data.find(b"\n") + 1) or len(data)].decode(errors="replace").rstrip("\n")
-            self.wide = FactLine(layout.file, self.line, line.replace(options.delimiter, layout.delimiter))
+        if width > layout.width and not layout.chosen and self.wide is None:
+            self.wide = FactLine(layout.file, self.line, first.replace(options.delimiter, layout.delimiter))
         return table
 
-    def first_line(self, data: bytes, layout: TextLayout | None, delimiter: str) -> int | None:
-        """How many fields the first line has."""
-        line = data[: (data.find(b"\n") + 1) or len(data)].rstrip(b"\n").decode(errors="replace")
-        if layout is None or not layout.rfc4180:
-            return line.count(delimiter) + 1
-        try:
-            return len(split_line(line, layout))
-        except BadLine:
-            return None
+
+def _first_line(data: bytes, options: csv.ParseOptions) -> str:
+    """The first line; a quoted field may make it reach over several."""
+    end = data.find(b"\n")
+    while options.quote_char and end >= 0 and data.count(b'"', 0, end) % 2:
+        end = data.find(b"\n", end + 1)
+    return (data if end < 0 else data[:end]).decode(errors="replace")
+
+
+def _width(line: str, options: csv.ParseOptions) -> int:
+    """How many fields a line has whose quotes are regular."""
+    if options.quote_char:
+        line = "".join(line.split('"')[0::2])
+    return line.count(options.delimiter) + 1
 
 
 def _pieces(window: bytes) -> Iterator[bytes]:
@@ -230,9 +235,9 @@ def _hides_empty_lines(data: bytes, layout: TextLayout) -> bool:
 def _overflowed(table: pa.Table, data: bytes, kinds: dict[str, Kind]) -> bool:
     """Whether numbers may have been too large: 0xffffffffffffffff is read as -1, and 1e999 as infinity."""
     for column, kind in kinds.items():
-        if kind is Kind.NUMBER and (b"0x" in data or b"0X" in data):
+        if kind is Kind.NUMBER:
             lowest = pc.min(table.column(column)).as_py()
-            if lowest is not None and lowest < 0:
+            if lowest is not None and lowest < 0 and (b"0x" in data or b"0X" in data):
                 return True
         elif kind is Kind.FLOAT and pc.any(pc.is_inf(table.column(column))).as_py():
             return True
@@ -244,7 +249,7 @@ def _are_records(column: pa.ChunkedArray, layout: TextLayout, attribute: int) ->
     if layout.kinds[attribute] is not Kind.RECORD:
         return True
     try:
-        for text in pc.unique(column).to_pylist():
+        for text in not_plain(pc.unique(column), layout.types[attribute]):
             parse(text, layout.types[attribute])
     except Malformed:
         return False

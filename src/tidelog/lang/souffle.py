@@ -383,7 +383,7 @@ class SouffleBuilder(TreeBuilder):
         return tree.Record(c[1], span=self.span(c))
 
     def adt(self, c: list[Any]) -> tree.Branch:
-        return tree.Branch(str(c[1]), c[3], span=self.span(c))
+        return tree.Branch(str(c[1]), c[3] if len(c) > 2 else (), span=self.span([c[0], c[-1]]))
 
     def parenthesis(self, c: list[Any]) -> tree.Term:
         return c[1]  # type: ignore[no-any-return]

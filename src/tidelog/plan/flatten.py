@@ -163,7 +163,9 @@ class _Flattener:
                     self.unify(Slot(slot), operand(term, names, items))
                     return
                 tag = Const(Kind.NUMBER, self.types.branch_of(term).tag)
-                expression = core.Packed((tag, self.payload(term, names, items)))
+                fields = [operand(a, names, items) for a in args]
+                padding = [Const(Kind.NUMBER, 0)] * (self.adt(term).width - 1 - len(fields))
+                expression = core.Packed((tag, *fields, *padding))
             case tree.Counter():
                 expression = core.Counted()
             case tree.Iteration():
@@ -191,9 +193,13 @@ class _Flattener:
         return self.types.branch_of(branch).adt
 
     def shared(self, items: list[core.CoreItem]) -> list[core.CoreItem]:
-        """The items without repeated definitions: equal expressions have equal values, so their slots are one."""
+        """The items without repeated definitions.
+
+        Equal expressions have equal values, so their slots are one; a slot that is two records has equal fields.
+        """
         while True:
             seen: dict[core.Expression, int] = {}
+            records: dict[int, core.Packed] = {}
             kept: list[core.CoreItem] = []
             for item in items:
                 if isinstance(item, core.CoreDefine) and isinstance(item.expression, _PURE):
@@ -202,10 +208,22 @@ class _Flattener:
                         self.unify(Slot(seen[expression]), Slot(item.slot))
                         continue
                     seen[expression] = item.slot
+                    target = self.resolve(Slot(item.slot))
+                    if isinstance(expression, core.Packed) and isinstance(target, Slot):
+                        other = records.setdefault(target.index, expression)
+                        if other is not expression and self.unify_fields(other, expression):
+                            continue
                 kept.append(item)
             if len(kept) == len(items):
                 return kept
             items = kept
+
+    def unify_fields(self, one: core.Packed, other: core.Packed) -> bool:
+        """Make two records one, if that needs no comparison of constants."""
+        pairs = list(zip(one.fields, other.fields, strict=False))
+        if len(one.fields) != len(other.fields) or any(isinstance(a, Const) and isinstance(b, Const) for a, b in pairs):
+            return False
+        return all([self.unify(a, b) for a, b in pairs])
 
     # ---- slots
 

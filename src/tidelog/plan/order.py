@@ -37,6 +37,7 @@ class _Scheduler:
         self.views = views
         self.estimate = estimate
         self.existential = existential
+        self.inside = False  # whether there are bindings before the first step, as in the body of an aggregate
         self.slots = list(rule.slots)
         self.steps: list[steps.Step] = []
         self.bound: set[int] = set()
@@ -47,7 +48,8 @@ class _Scheduler:
         for item in pending:
             self.uses.update(_mentions(item))
         if pivot is not None:
-            self.place_atom(next(i for i in pending if isinstance(i, core.CoreAtom) and i.position == pivot), pending)
+            first = next(i for i in pending if isinstance(i, core.CoreAtom) and i.position == pivot)
+            self.place_atom(first, pending, is_pivot=True)
         while pending:
             if not self.place_ready(pending):
                 atoms = [item for item in pending if isinstance(item, core.CoreAtom)]
@@ -95,13 +97,21 @@ class _Scheduler:
     def place_unpack(self, slot: int, fields: tuple[Operand, ...]) -> None:
         outputs: list[tuple[int, int]] = []
         checks: list[tuple[int, Operand]] = []
+        twice: list[tuple[int, int]] = []
+        fresh: set[int] = set()
         for field, operand in enumerate(fields):
-            if isinstance(operand, Slot) and operand.index not in self.bound:
-                self.bound.add(operand.index)
+            if isinstance(operand, Slot) and operand.index in fresh:  # [x, x]: the second goes beside the first
+                twice.append((operand.index, self.new_slot(self.slots[operand.index][1])))
+                outputs.append((field, twice[-1][1]))
+            elif isinstance(operand, Slot) and operand.index not in self.bound:
+                fresh.add(operand.index)
                 outputs.append((field, operand.index))
             else:
                 checks.append((field, operand))
+        self.bound.update(slot for _, slot in outputs)
         self.steps.append(steps.Unpack(Slot(slot), len(fields), tuple(outputs), tuple(checks)))
+        for first, second in twice:
+            self.steps.append(steps.Filter("=", self.slots[first][1], Slot(first), Slot(second)))
 
     def place_definition(self, slot: int, expression: core.Expression) -> None:
         """slot := expression; when the slot has a value already, compute beside it and compare."""
@@ -128,7 +138,7 @@ class _Scheduler:
 
     def place_aggregate(self, target: int, aggregate: core.Aggregated) -> None:
         inner = _Scheduler(self.rule, {}, self.estimate, existential=False)
-        inner.slots, inner.bound = self.slots, set(self.bound)
+        inner.slots, inner.bound, inner.inside = self.slots, set(self.bound), True
         if aggregate.value is not None:
             inner.uses.update(core.slots_in((aggregate.value,)))
         inner.schedule(aggregate.body, None)
@@ -143,7 +153,8 @@ class _Scheduler:
             return self.estimate.size(atom.relation, view), atom.position
         return self.estimate.fanout(atom.relation, view, columns), atom.position
 
-    def place_atom(self, atom: core.CoreAtom, pending: list[core.CoreItem]) -> None:
+    def place_atom(self, atom: core.CoreAtom, pending: list[core.CoreItem], is_pivot: bool = False) -> None:
+        """Look the atom up. The pivot is scanned, since the last iteration's tuples lie side by side."""
         self.retire(atom, pending)
         first: dict[int, int] = {}  # new slot -> the column that binds it
         same: list[tuple[int, int]] = []
@@ -160,12 +171,13 @@ class _Scheduler:
         match = steps.Match(
             atom.relation, self.views.get(atom.position, View.ALL), key, outputs, tuple(same), tuple(bounds)
         )
-        if not outputs and self.existential:
-            self.steps.append(steps.Exists(match))
-        elif self.steps or key:
-            self.steps.append(steps.Probe(match))
-        else:
+        begins = not self.steps and not self.inside
+        if begins and (is_pivot or not key):
             self.steps.append(steps.Scan(match))
+        elif not outputs and self.existential:
+            self.steps.append(steps.Exists(match))
+        else:
+            self.steps.append(steps.Probe(match))
 
     def take_bounds(self, first: dict[int, int], pending: list[core.CoreItem]) -> list[steps.Bound]:
         """The pending inequalities between a column of the new atom and a known value; they leave `pending`."""

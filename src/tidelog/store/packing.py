@@ -44,8 +44,8 @@ def fit(lows: Sequence[int], highs: Sequence[int], wide: bool, spare: bool = Tru
 
 def _enlarged(low: int, bits: int, extra: int, wide: bool) -> tuple[int, int]:
     if low >= 0:
-        return 0, min(bits + extra, 62 if wide else 31)
-    bits = min(bits + extra, 62 if wide else 32)
+        return 0, max(bits, min(bits + extra, 62 if wide else 31))
+    bits = max(bits, min(bits + extra, 62 if wide else 32))
     return -(1 << (bits - 1)), bits
 
 

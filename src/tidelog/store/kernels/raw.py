@@ -210,13 +210,15 @@ def fetch_add(typingctx: Any, address: Any, value: Any) -> Any:
 
 
 def kernel(function: Any) -> Any:
-    """Compile when first called: no bounds checks, no exceptions, no runtime, GIL released."""
-    return njit(nogil=True, error_model="numpy", no_cpython_wrapper=False)(function)
+    """Compiled for callers that are kernels too: no bounds checks, no exceptions, no runtime."""
+    return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def inlined(function: Any) -> Any:
     """Like `kernel`, merged by LLVM into its callers."""
-    return njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    return njit(
+        nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)  # fmt: skip
 
 
 @inlined

@@ -1,0 +1,116 @@
+"""Writing the tuples of `.output` relations, to whatever place in whatever format.
+
+Files are replaced in one step and their rows are in a repeatable order (`order`), so two runs over the same facts
+write the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.errors import Diagnostic
+from tidelog.io.atomic import replacing
+from tidelog.io.order import sorted_table
+from tidelog.io.place import ARROW, JSON, PARQUET, SIZE, SQLITE, Place, output_place
+from tidelog.io.sizes import size_line
+from tidelog.io.text_write import header_line, text_parts, unreadable
+from tidelog.lang import tree
+
+_CHUNK = 1 << 20
+
+
+def write_relation(
+    info: RelationInfo, types: TypeSystem, table: pa.Table, directive: tree.Directive | None, folder: Path
+) -> list[Diagnostic]:
+    """Write a relation's tuples where its `.output` directive says; the folder `-` prints. Gives warnings.
+
+    `table` has the attributes as columns, as `decode` and `table_of` make it.
+    """
+    place = output_place(info, directive, folder)
+    if place.format == SIZE:
+        _print([(size_line(place.relation, table.num_rows) + "\n").encode()])
+        return []
+    table = sorted_table(table)
+    if place.format == SQLITE:
+        from tidelog.io.sqlite_facts import write_sqlite
+
+        write_sqlite(place, info, plain(table))
+    elif place.format in (PARQUET, ARROW):
+        from tidelog.io.arrow_files import write_arrow
+
+        write_arrow(place, info, plain(table))
+    elif place.format == JSON:
+        from tidelog.io.json_facts import json_text
+
+        _write(place, lambda: (part.encode() for part in json_text(table, info, types, place.objects)))
+    elif place.path is None:
+        _print(_framed(place, info, types, table))
+    else:
+        _write(place, lambda: _lines(place, info, types, table))
+        return unreadable(place, info, table)
+    return []
+
+
+def _lines(place: Place, info: RelationInfo, types: TypeSystem, table: pa.Table) -> Iterator[bytes | memoryview]:
+    if place.headers:
+        yield (header_line(place, info) + "\n").encode()
+    yield from text_parts(place, info, types, table)
+
+
+def _framed(place: Place, info: RelationInfo, types: TypeSystem, table: pa.Table) -> Iterator[bytes | memoryview]:
+    """As Soufflé prints a relation on the terminal."""
+    head = f"---------------\n{place.relation}\n"
+    if place.headers:
+        head += header_line(place, info) + "\n"
+    yield (head + "===============\n").encode()
+    yield from text_parts(place, info, types, table)
+    yield b"===============\n"
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """The table with values where `sorted_table` left dictionaries, in chunks that no text overflows."""
+    columns = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type) and column.num_chunks:
+            whole = column.chunk(0)
+            parts = [whole.slice(start, _CHUNK) for start in range(0, len(whole), _CHUNK)]
+            column = pa.chunked_array([p.dictionary.take(p.indices) for p in parts], whole.dictionary.type)
+        columns.append(column)
+    return pa.table(columns, names=table.column_names) if columns else table
+
+
+def _print(parts: Iterable[bytes | memoryview]) -> None:
+    sys.stdout.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    for part in parts:
+        if binary is not None:
+            binary.write(part)
+        else:
+            sys.stdout.write(bytes(part).decode())
+    sys.stdout.flush()
+
+
+def _write(place: Place, parts: Callable[[], Iterable[bytes | memoryview]]) -> None:
+    assert place.path is not None
+    with replacing(place.path) as temporary, _created(temporary, place.gzip) as file:
+        for part in parts():
+            file.write(part)
+
+
+@contextmanager
+def _created(path: Path, compressed: bool) -> Iterator[BinaryIO]:
+    with open(path, "wb") as file:
+        if not compressed:
+            yield file
+            return
+        # no name and no time in it, so that the same tuples give the same bytes
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as squeezed:
+            yield cast(BinaryIO, squeezed)

@@ -1,0 +1,115 @@
+"""Which updates disturb each other: the basis of the checker's partial-order reduction.
+
+By Lemma 14 two updates of the same kind commute exactly. By Lemma 15 two of different kinds commute up to pairs of
+complementary updates, and exactly if no rule instance has both facts in its body. So an update u is *alone* in a state if
+no other pending update, and nothing that can follow from one, conflicts with it: then every run from there can be
+reordered to begin with u, and u is all that must be tried (a persistent set; it preserves all final states).
+
+Conflicts are computed over every fact that can ever appear: the closure of the facts and updates at hand, with negated
+atoms taken as true and groups taking any of their values. A program whose closure is not small is explored in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from tidelog.net.ground import Grounding
+from tidelog.net.program import NetProgram
+from tidelog.net.values import Fact, Value
+
+MOST_FACTS = 5_000
+
+
+class Dependence:
+    """`future[2f + s]` and `conflicts[2f + s]` are masks of updates; s is 0 for the insertion of fact f, 1 for deletion."""
+
+    def __init__(self, grounding: Grounding) -> None:
+        self.grounding = grounding
+        count = 2 * len(grounding.facts)
+        self.conflicts = [0] * count
+        makes = [0] * count
+        for number, uses in enumerate(grounding.uses):
+            for instance, i in uses:
+                for s in (0, 1):
+                    effect = s ^ instance.negated[i]
+                    makes[2 * number + s] |= 1 << (2 * instance.head + effect)
+                    for j, other in enumerate(instance.body):
+                        if j != i:
+                            self.conflicts[2 * number + s] |= 1 << (2 * other + (1 - effect ^ instance.negated[j]))
+                    if instance.negated[i]:
+                        self.conflicts[2 * number + s] |= 1 << (2 * number + 1 - s)
+            self._group(number, makes)
+        self.future = _closure(makes)
+
+    def _group(self, number: int, makes: list[int]) -> None:
+        found = (
+            self.grounding.group_of(number)
+            if self.grounding.facts[number].name in self.grounding.program.aggregations
+            else None
+        )
+        if found is None:
+            return
+        aggregation, members = found
+        heads = [
+            self.grounding.number(f) for f in _results(aggregation.head, aggregation.operators, self._facts(members))
+        ]
+        for s in (0, 1):
+            for member in members:
+                self.conflicts[2 * number + s] |= 3 << 2 * member
+            for head in heads:
+                makes[2 * number + s] |= 3 << 2 * head
+
+    def _facts(self, numbers: Iterable[int]) -> list[Fact]:
+        return [self.grounding.facts[n] for n in numbers]
+
+    def alone(self, update: int, others: Iterable[int]) -> bool:
+        """Whether nothing that the other pending updates are or lead to conflicts with the update."""
+        conflicts = self.conflicts[update]
+        return not conflicts or all(not conflicts & (self.future[w] | 1 << w) for w in others)
+
+
+def dependence(program: NetProgram, facts: Iterable[Fact]) -> Dependence | None:
+    """The dependence over all facts that can follow from the given ones; None if they are too many to tell."""
+    if any(op in ("count", "sum", "mean") for a in program.aggregations.values() for op in a.operators):
+        return None
+    grounding = Grounding(program)
+    pending = list(facts)
+    while pending:
+        fact = pending.pop()
+        pending.extend(grounding.facts[i.head] for i in grounding.know(fact))
+        aggregation = program.aggregations.get(fact.name)
+        if aggregation is not None:
+            members = grounding.groups[fact.name, aggregation.group(fact)]
+            found = _results(aggregation.head, aggregation.operators, [grounding.facts[m] for m in members])
+            pending.extend(f for f in found if f not in grounding.numbers)
+        if len(grounding.facts) > MOST_FACTS:
+            return None
+    return Dependence(grounding)
+
+
+def _results(head: str, operators: tuple[str | None, ...], members: list[Fact]) -> list[Fact]:
+    """Every head fact that some of the contributions of a group can give; min and max give values of the group."""
+    columns: list[list[Value]] = [
+        [members[0].args[i]] if op is None else list(dict.fromkeys(m.args[i] for m in members))
+        for i, op in enumerate(operators)
+    ]
+    return [Fact(head, args) for args in product(*columns)]
+
+
+def _closure(makes: list[int]) -> list[int]:
+    """For each update everything that can follow from it, directly or not."""
+    future = list(makes)
+    changed = True
+    while changed:
+        changed = False
+        for i, mask in enumerate(future):
+            reached, left = mask, mask
+            while left:
+                low = left & -left
+                reached |= future[low.bit_length() - 1]
+                left ^= low
+            if reached != mask:
+                future[i] = reached
+                changed = True
+    return future

@@ -1,0 +1,277 @@
+"""Transition systems: what the checker explores.
+
+A system has an initial state, the moves from a state, and, for states without moves, an outcome to compare with the one
+expected. States are hashable. `GroundPsn` is PSN (with or without annotations) made fast: a state is a byte string of
+three counts per numbered copy of a fact, namely copies in 𝒦, insertions in 𝒰, deletions in 𝒰; identical updates are one
+move. `CommandPsn` runs the commands themselves and can pick several updates in one iteration.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import combinations, product
+from math import prod
+from typing import Any, Protocol
+
+from tidelog.errors import error
+from tidelog.net.aggregates import result
+from tidelog.net.configuration import Configuration, View
+from tidelog.net.dependence import Dependence, dependence
+from tidelog.net.ground import Grounding
+from tidelog.net.meter import Meter
+from tidelog.net.program import NetProgram
+from tidelog.net.store import OLD, Tag
+from tidelog.net.values import Fact, Update
+
+
+class System(Protocol):
+    """What can be explored. `moves` may leave out moves when asked to reduce, if `reduces` says that it can."""
+
+    reduces: bool
+
+    def initial(self) -> Any: ...
+
+    def moves(self, state: Any, reduce: bool) -> Iterator[tuple[tuple[Update, ...], Any]]: ...
+
+    def outcome(self, state: Any) -> Hashable: ...
+
+    def show(self, state: Any) -> str: ...
+
+
+class GroundPsn:
+    reduces = True
+
+    def __init__(self, start: Configuration) -> None:
+        self.start = start
+        self.program: NetProgram = start.program
+        self.derivations = start.derivations
+        self.meter: Meter = start.meter
+        self.grounding = Grounding(self.program)
+        self.copies: list[tuple[int, Tag]] = []
+        self._numbers: dict[tuple[int, Tag], int] = {}
+        self._picked: list[int] = []
+        self._of_fact: dict[int, list[int]] = {}
+        self._heads: dict[tuple[Any, ...], int | None] = {}
+        self._dependence: Dependence | None = None
+        self._analysed = False
+
+    def initial(self) -> bytes:
+        state = bytearray()
+        for (fact, tag), count in self.start.view().items():
+            _put(state, 3 * self._copy(self._know(fact), tag), count)
+        for update, count in self.start.U.items():
+            _put(state, 3 * self._copy(self._know(update.fact), update.tag) + (1 if update.sign > 0 else 2), count)
+        return bytes(state).rstrip(b"\0")
+
+    def moves(self, state: bytes, reduce: bool = False) -> Iterator[tuple[tuple[Update, ...], bytes]]:
+        pending = [(i, 1) for i, n in enumerate(state[1::3]) if n] + [(i, -1) for i, n in enumerate(state[2::3]) if n]
+        ready = [(i, s) for i, s in pending if s > 0 or _get(state, 3 * self._picked[i])]
+        if reduce and len(ready) > 1:
+            ready = self._alone(ready, pending) or ready
+        for i, s in ready:
+            yield (self._update(i, s),), self.step(state, i, s)
+
+    def step(self, state: bytes, copy: int, sign: int) -> bytes:
+        """One PSN-iteration."""
+        picked = self._picked[copy]
+        new = bytearray(state)
+        new[3 * copy + (1 if sign > 0 else 2)] -= 1
+        _put(new, 3 * picked, sign)
+        after = bytes(new)
+        fact = self.copies[copy][0]
+        for head, weight, direction in self._fire(fact, picked, sign, state, after):
+            _put(new, 3 * head + (1 if direction > 0 else 2), weight)
+        return bytes(new).rstrip(b"\0")
+
+    def outcome(self, state: bytes) -> Hashable:
+        return frozenset(self._view(state).items())
+
+    def show(self, state: bytes) -> str:
+        facts = Counter[Fact]()
+        for (fact, _), n in self._view(state).items():
+            facts[fact] += n
+        return "{" + ", ".join(sorted(str(f) for f in self.program.visible(facts.elements()))) + "}"
+
+    def _view(self, state: bytes) -> View:
+        return Counter(
+            {(self.grounding.facts[self.copies[i][0]], self.copies[i][1]): n for i, n in enumerate(state[::3]) if n}
+        )
+
+    def _fire(self, fact: int, picked: int, sign: int, before: bytes, after: bytes) -> Iterator[tuple[int, int, int]]:
+        """The updates made: copy, how often, sign."""
+        appears: int | None = None
+        for instance, i in list(self.grounding.uses[fact]):
+            direction = sign
+            if instance.negated[i]:
+                if appears is None:
+                    appears = self._present(fact, after) - self._present(fact, before)
+                direction = -appears
+            if direction:
+                choices = self._choices(instance, i, picked, before, after)
+                for choice in product(*choices) if choices is not None else ():
+                    head = self._head(instance, tuple(c for c, _ in choice))
+                    if head is not None:
+                        weight = prod(n for _, n in choice)
+                        self.meter.add(instance.rule, weight)
+                        yield head, weight, direction
+        if self.grounding.facts[fact].name in self.program.aggregations:
+            yield from self._aggregate(fact, before, after)
+
+    def _choices(
+        self, instance: Any, pivot: int, picked: int, before: bytes, after: bytes
+    ) -> list[list[tuple[int, int]]] | None:
+        """For each positive body atom its copies and their counts; None if some atom does not hold."""
+        choices: list[list[tuple[int, int]]] = []
+        for j, number in enumerate(instance.body):
+            if j == pivot:
+                if not instance.negated[j]:
+                    choices.append([(picked, 1)])
+                continue
+            state = after if j < pivot else before
+            found = [(c, n) for c in self._of_fact.get(number, ()) if (n := _get(state, 3 * c))]
+            if bool(found) == instance.negated[j]:
+                return None
+            if not instance.negated[j]:
+                choices.append(found)
+        return choices
+
+    def _head(self, instance: Any, chosen: tuple[int, ...]) -> int | None:
+        """The copy that the instance gives from these copies of its body; None if it is not made (p ∈ H)."""
+        if self.derivations is None:
+            return self._copy(self._know_number(instance.head), None)
+        key = (id(instance), chosen)
+        if key not in self._heads:
+            facts = self.grounding.facts
+            body = [(facts[self.copies[c][0]], self.copies[c][1]) for c in chosen]
+            wanted, tag = self.derivations.combine(facts[instance.head], body)
+            self._heads[key] = self._copy(self._know_number(instance.head), tag) if wanted else None
+        return self._heads[key]
+
+    def _aggregate(self, fact: int, before: bytes, after: bytes) -> Iterator[tuple[int, int, int]]:
+        found = self.grounding.group_of(fact)
+        if found is None or self._present(fact, before) == self._present(fact, after):
+            return
+        aggregation, members = found
+        heads = [
+            result(aggregation, [self.grounding.facts[m] for m in members if self._present(m, state)])
+            for state in (before, after)
+        ]
+        if heads[0] != heads[1]:
+            tag = self.derivations.base if self.derivations else None
+            for head, sign in zip(heads, (-1, 1), strict=True):
+                if head is not None:
+                    yield self._copy(self._know(head), tag), 1, sign
+
+    def _present(self, fact: int, state: bytes) -> bool:
+        return any(_get(state, 3 * c) for c in self._of_fact.get(fact, ()))
+
+    def _alone(self, ready: list[tuple[int, int]], pending: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+        if not self._analysed:
+            self._analysed = True
+            known = [*self.start.K.facts(OLD), *(u.fact for u in self.start.U)]
+            self._dependence = dependence(self.program, known)
+        if self._dependence is None:
+            return None
+        numbers = self._dependence.grounding.numbers
+        keys = {(i, s): 2 * numbers[self.grounding.facts[self.copies[i][0]]] + (s < 0) for i, s in pending}
+        for move in ready:
+            if self._dependence.alone(keys[move], (k for other, k in keys.items() if other != move)):
+                return [move]
+        return None
+
+    def _update(self, copy: int, sign: int) -> Update:
+        fact, tag = self.copies[copy]
+        return Update(sign, self.grounding.facts[fact], tag)  # type: ignore[arg-type]
+
+    def _know(self, fact: Fact) -> int:
+        self.grounding.know(fact)
+        return self.grounding.numbers[fact]
+
+    def _know_number(self, number: int) -> int:
+        self.grounding.know(self.grounding.facts[number])
+        return number
+
+    def _copy(self, fact: int, tag: Tag) -> int:
+        number = self._numbers.get((fact, tag))
+        if number is None:
+            number = self._numbers[fact, tag] = len(self.copies)
+            self.copies.append((fact, tag))
+            self._of_fact.setdefault(fact, []).append(number)
+            self._picked.append(number)
+            if self.derivations is not None:
+                update = self.derivations.picked(Update(1, self.grounding.facts[fact], tag))
+                self._picked[number] = self._copy(fact, update.tag)
+        return number
+
+
+class CommandPsn:
+    """PSN by the commands of Fig. 2 and 3, with up to `picking` updates in one complete-iteration (None: any number)."""
+
+    reduces = False
+
+    def __init__(self, start: Configuration, picking: int | None = None) -> None:
+        self.start, self.picking = start, picking
+
+    def initial(self) -> tuple[Any, Any]:
+        return frozenset(self.start.view().items()), frozenset(self.start.U.items())
+
+    def moves(self, state: tuple[Any, Any], reduce: bool = False) -> Iterator[tuple[tuple[Update, ...], Any]]:
+        here = self._configuration(state)
+        pending = list(here.U.elements())
+        seen = set[tuple[Update, ...]]()
+        for size in range(1, 1 + (len(pending) if self.picking is None else min(self.picking, len(pending)))):
+            for chosen in combinations(sorted(pending, key=lambda u: -u.sign), size):
+                if chosen in seen:
+                    continue
+                seen.add(chosen)
+                then = here.copy()
+                if _pick_all(then, chosen):
+                    yield chosen, (frozenset(then.view().items()), frozenset(then.U.items()))
+
+    def outcome(self, state: tuple[Any, Any]) -> Hashable:
+        return state[0]
+
+    def show(self, state: tuple[Any, Any]) -> str:
+        return "{" + ", ".join(sorted(str(f) for (f, _), n in state[0] for _ in range(n))) + "}"
+
+    def _configuration(self, state: tuple[Any, Any]) -> Configuration:
+        here = Configuration(self.start.program, self.start.derivations, self.start.meter, self.start.rules)
+        for (fact, tag), count in state[0]:
+            for _ in range(count):
+                here.K.change(0, fact, tag, 1)
+                here.K.change(1, fact, tag, 1)
+                if (
+                    fact.name in here.rules.watched
+                    and here.presence.change(fact, 1)
+                    and fact.name in here.presence.groups
+                ):
+                    here.presence.groups[fact.name].change(fact, True)
+        here.U = Counter(dict(state[1]))
+        return here
+
+
+def _pick_all(configuration: Configuration, updates: Iterable[Update]) -> bool:
+    picked = []
+    for update in updates:
+        if not configuration.may_pick(update):
+            return False
+        picked.append(configuration.pick(update))
+    for update in picked:
+        configuration.fire(update)
+    for update in picked:
+        configuration.commit(update)
+    return True
+
+
+def _get(state: bytes, place: int) -> int:
+    return state[place] if place < len(state) else 0
+
+
+def _put(state: bytearray, place: int, change: int) -> None:
+    if place >= len(state):
+        state.extend(bytes(place + 1 - len(state)))
+    try:
+        state[place] += change
+    except ValueError:
+        raise error("TL1043", "a fact has more than 255 copies; the checker is for small networks") from None

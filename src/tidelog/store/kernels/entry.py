@@ -1,0 +1,33 @@
+"""The one entry point through which Python calls all kernels, so that all of them are one piece of object code."""
+
+from __future__ import annotations
+
+from tidelog.store.kernels.identity import find_members
+from tidelog.store.kernels.machine import now, run_plan, run_stratum
+from tidelog.store.kernels.raw import kernel
+from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
+from tidelog.store.kernels.segments import rehash_index, update_index
+
+
+@kernel
+def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
+    """Call kernel number `which` of native.KERNELS."""
+    if which == 0:
+        return run_plan(a)
+    if which == 1:
+        return run_stratum(a)
+    if which == 2:
+        return now()
+    if which == 3:
+        find_members(a, b, c, d, e, f)
+    elif which == 4:
+        return update_index(a, b)
+    elif which == 5:
+        rehash_index(a, b, c, d)
+    elif which == 6:
+        rehash_identity(a, b, c)
+    elif which == 7:
+        rebuild_identity(a, b)
+    elif which == 8:
+        return sample_blocks(a, b, c, d)
+    return 0

@@ -1,0 +1,120 @@
+"""Random programs, networks, bursts and schedules end in the state of a centralised evaluation. `TIDELOG_FUZZ` sets how many."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from random import Random
+
+import pytest
+from net_cases import Case, final_base, random_case, shrink
+from net_central import evaluate
+
+from tidelog.errors import TidelogError
+from tidelog.net import Derivations, Fact, Meter, Update, compile_program, materialise, psn, scheduler, sn
+from tidelog.net.exhibits import EXHIBITS
+from tidelog.plan.localise import localise
+
+CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
+PARTS = 10
+EXHIBIT_TRIES = 400
+
+
+def central(case: Case) -> set[tuple]:
+    return evaluate(case.program, {(f.name, f.args) for f in final_base(case)})
+
+
+def maintained(case: Case, derivations: Derivations | None = None) -> set[tuple]:
+    """The state after all bursts, each maintained by PSN under the case's schedule."""
+    configuration = materialise(compile_program(case.program), case.facts, derivations, Meter(100_000))
+    for number, burst in enumerate(case.bursts):
+        run = psn(configuration, burst, scheduler(case.schedule, case.seed + number, 0), case.picking, case.cancel)
+        assert not run.waiting
+    assert configuration.finished
+    return {(f.name, f.args) for f in configuration.facts()}
+
+
+def compare(case: Case, run) -> None:
+    if run(case) != central(case):
+        small = shrink(case, lambda c: run(c) != central(c))
+        pytest.fail(f"{small}\ngives {sorted(run(small))}\nnot   {sorted(central(small))}")
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_nonrecursive_programs_end_as_centralised_evaluation_does(part: int) -> None:
+    for seed in range(part, CASES // 2, PARTS):
+        compare(random_case(seed, recursive=False), maintained)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_recursive_programs_end_as_centralised_evaluation_does(part: int) -> None:
+    for seed in range(part, CASES // 2, PARTS):
+        case = random_case(seed, recursive=True, constants=2)
+        compare(case, lambda c, cut=seed % 2 == 1: maintained(c, Derivations(cut=cut)))
+
+
+def test_random_multiplicities_are_those_of_the_synchronous_algorithm() -> None:
+    """Not only the set: every copy, with its annotation, is the one that SN has from scratch (Definition 1)."""
+    for seed in range(CASES // 10):
+        recursive = seed % 2 == 1
+        case = random_case(seed, recursive, constants=2 if recursive else 3)
+        derivations = Derivations() if recursive else None
+        program = compile_program(case.program)
+        configuration = materialise(program, case.facts, derivations)
+        for number, burst in enumerate(case.bursts):
+            psn(configuration, burst, scheduler(case.schedule, seed + number, 0), case.picking, case.cancel)
+        scratch = materialise(program, final_base(case).elements(), derivations)
+        assert configuration.view() == scratch.view(), str(case)
+
+
+def test_random_programs_give_the_same_facts_when_localised() -> None:
+    tried = 0
+    for seed in range(CASES // 5):
+        case = random_case(seed, recursive=False)
+        try:
+            local = localise(case.program)
+        except TidelogError:
+            continue
+        tried += local != case.program
+        names = {a.name for r in case.rules for a in r.heads} | {"e", "f", "g"}
+        given = {(f.name, f.args) for f in final_base(case)}
+        there = {f for f in evaluate(local, given) if f[0] in names}
+        assert there == evaluate(case.program, given), str(case)
+        configuration = materialise(compile_program(local), case.facts)
+        for number, burst in enumerate(case.bursts):
+            psn(configuration, burst, scheduler(case.schedule, seed + number, 0))
+        assert {(f.name, f.args) for f in configuration.facts() if f.name in names} == there, str(case)
+    assert tried > CASES // 40
+
+
+def walk(system, rng: Random):
+    """A random run of a transition system; its outcome."""
+    state = system.initial()
+    while moves := [then for _, then in system.moves(state)]:
+        state = rng.choice(moves)
+    return system.outcome(state)
+
+
+@pytest.mark.parametrize(("name", "recursive"), [("original", False), ("counting", True), ("base-facts", False)])
+def test_the_same_random_test_finds_the_fault_of_each_exhibit(name: str, recursive: bool) -> None:
+    for seed in range(EXHIBIT_TRIES):
+        case = random_case(seed, recursive, negation=False, aggregates=False, constants=2)
+        program, facts = compile_program(case.program), list(dict.fromkeys(case.facts))
+        burst: list[Update] = []
+        present = Counter(facts)
+        for update in case.bursts[0]:  # sets of base facts: a fact is inserted only if absent, deleted only if present
+            if present[update.fact] == (update.sign < 0):
+                present[update.fact] += update.sign
+                burst.append(update)
+        start = materialise(program, facts, Derivations())
+        system = EXHIBITS[name](program, start.counts(), burst, Meter(20_000))
+        start.insert(burst)
+        sn(start)
+        try:
+            outcome = walk(system, Random(seed))
+        except TidelogError:
+            return  # it diverges: a fault as well
+        reached = {f[0] if isinstance(f[0], Fact) else f for f in outcome}  # type: ignore[union-attr]
+        if reached != start.facts():
+            return
+    pytest.fail(f"{EXHIBIT_TRIES} tries found nothing wrong with {name}")

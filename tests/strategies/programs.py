@@ -1,0 +1,155 @@
+"""Random programs in Soufflé's language that are well-formed, safe, stratified and finite, with facts.
+
+`programs()` gives an `Example`. Its relations form groups: the first group has facts only; the rules of a later group
+use earlier groups as they like (negated and inside aggregates too) and their own group positively, so that every
+program is stratified. Values stay finite because rules that use their own group compute only what is bounded.
+Domains are small, so that joins find partners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+from strategies.rules import RuleWriter
+from strategies.values import CONSTANTS, DECLARATIONS, Chooser, Relation
+
+
+@dataclass(frozen=True)
+class Example:
+    """A program and the facts of its input relations. `inlined` says which relations have no content of their own."""
+
+    text: str
+    facts: dict[str, set[tuple[Any, ...]]]
+    inlined: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        facts = "".join(f"// {name}: {sorted(rows, key=repr)}\n" for name, rows in self.facts.items())
+        return f"{self.text}{facts}"
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the programs may contain."""
+
+    types: tuple[str, ...] = ("number", "number", "number", "symbol", "unsigned", "float", "Pair", "Shape", "Colour")
+    aggregates: bool = True
+    negation: bool = True
+    special: bool = True  # eqrel, inline, lists
+    most_groups: int = 4
+
+
+@st.composite
+def programs(draw: st.DrawFn, features: Features = Features()) -> Example:  # noqa: B008
+    """Programs with facts. A simpler example has fewer relations, rules and facts."""
+    return _ProgramWriter(Chooser(draw), features).write()
+
+
+@dataclass
+class _ProgramWriter:
+    choose: Chooser
+    features: Features
+    lines: list[str] = field(default_factory=list)
+    earlier: list[Relation] = field(default_factory=list)
+    facts: dict[str, set[tuple[Any, ...]]] = field(default_factory=dict)
+    inlined: set[str] = field(default_factory=set)
+
+    def write(self) -> Example:
+        for number in range(self.choose.upto(2) + 1):
+            self.input_relation(f"e{number}")
+        for number in range(self.choose.upto(self.features.most_groups - 1) + 1):
+            self.group(number)
+        used = "\n".join(self.lines)
+        types = [line for words, line in DECLARATIONS.items() if any(word in used for word in words)]
+        return Example("\n".join([*types, used, ""]), self.facts, frozenset(self.inlined))
+
+    # ---- relations
+
+    def declare(self, name: str, columns: tuple[str, ...], qualifier: str = "") -> Relation:
+        attributes = ", ".join(f"{letter}: {kind}" for letter, kind in zip("abcd", columns, strict=False))
+        self.lines.append(f".decl {name}({attributes}){qualifier}")
+        return Relation(name, columns)
+
+    def columns(self, most: int) -> tuple[str, ...]:
+        arity = self.choose.weighted({2: 5, 1: 3, 3: 2, 0: 1})
+        return tuple(self.choose.pick(self.features.types) for _ in range(min(arity, most)))
+
+    def input_relation(self, name: str) -> None:
+        relation = self.declare(name, self.columns(3))
+        self.lines.append(f".input {name}")
+        values = [list(CONSTANTS[kind].values()) for kind in relation.columns]
+        rows = range(self.choose.weighted({0: 1, 2: 2, 4: 3, 7: 3, 10: 2}))
+        self.facts[name] = {tuple(self.choose.pick(column) for column in values) for _ in rows}
+        self.earlier.append(relation)
+
+    # ---- groups of relations that may depend on each other
+
+    def group(self, number: int) -> None:
+        special = self.choose.weighted({"": 8, "eqrel": 1, "inline": 1, "list": 1}) if self.features.special else ""
+        if special == "list":
+            self.list_relation(number)
+        elif special == "inline":
+            self.inline_relation(number)
+        else:
+            self.rules_group(number, special)
+
+    def rules_group(self, number: int, special: str) -> None:
+        group = []
+        for place in range(1 + self.choose.chance(3)):
+            columns = self.columns(2 if number else 3)
+            if special == "eqrel" and place == 0:
+                columns = (self.choose.pick(("number", "symbol")),) * 2
+                group.append(self.declare(f"p{number}{place}", columns, " eqrel"))
+            else:
+                group.append(self.declare(f"p{number}{place}", columns))
+        for relation in group:
+            self.text_facts(relation)
+            for _ in range(1 + self.choose.upto(2)):
+                self.rule(relation, group)
+        self.earlier += group
+
+    def text_facts(self, relation: Relation) -> None:
+        for _ in range(self.choose.weighted({0: 6, 1: 2, 3: 1})):
+            values = (self.choose.pick(list(CONSTANTS[kind])) for kind in relation.columns)
+            self.lines.append(f"{relation.name}({', '.join(values)}).")
+
+    def rule(self, relation: Relation, group: list[Relation]) -> None:
+        recursive = self.choose.chance(5)
+        heads = [relation]
+        if len(group) > 1 and self.choose.chance(2):
+            heads.append(self.choose.pick(group))
+        writer = RuleWriter(
+            self.choose, self.earlier, group if recursive else [], self.features.aggregates, self.features.negation
+        )
+        self.lines.append(writer.rule(heads))
+
+    def inline_relation(self, number: int) -> None:
+        """A relation whose rules are put in place of its atoms; they would be safe as rules of their own, too."""
+        relation = self.declare(f"p{number}0", self.columns(2), " inline")
+        for _ in range(1 + self.choose.upto(1)):
+            writer = RuleWriter(self.choose, self.earlier, [], aggregates=False, negation=self.features.negation)
+            self.lines.append(writer.rule([relation]))
+        self.inlined.add(relation.name)
+        user = self.declare(f"p{number}1", relation.columns)
+        for _ in range(1 + self.choose.upto(1)):
+            writer = RuleWriter(self.choose, [*self.earlier], [relation, user], self.features.aggregates)
+            self.lines.append(writer.rule([user]))
+        self.earlier.append(user)
+
+    def list_relation(self, number: int) -> None:
+        """Lists of bounded length, as records that contain themselves."""
+        numbers = [r for r in self.earlier if "number" in r.columns]
+        source = self.choose.pick(numbers) if numbers else None
+        lists = self.declare(f"p{number}0", ("List", "number"))
+        self.lines.append(f"{lists.name}(nil, 0).")
+        if source is not None:
+            place = source.columns.index("number")
+            args = ", ".join("h" if i == place else "_" for i in range(len(source.columns)))
+            bound = 1 + self.choose.upto(1)
+            self.lines.append(f"{lists.name}([h, t], n + 1) :- {lists.name}(t, n), {source.name}({args}), n < {bound}.")
+        sums = self.declare(f"p{number}1", ("List", "number"))
+        self.lines.append(f"{sums.name}(l, 0) :- {lists.name}(l, _), l = nil.")
+        self.lines.append(f"{sums.name}([h, t], s + h) :- {lists.name}([h, t], _), {sums.name}(t, s).")
+        self.earlier += [lists, sums]

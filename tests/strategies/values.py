@@ -1,0 +1,81 @@
+"""What random programs are made of: types, constants, relations, and choices that shrink to the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+DECLARATIONS = {
+    ("Pair",): ".type Pair = [a: number, b: symbol]",
+    ("Shape", "Dot", "Box", "Tag"): ".type Shape = Dot {} | Box {w: number, h: number} | Tag {s: symbol}",
+    ("Colour", "Red", "Green", "Blue"): ".type Colour = Red {} | Green {} | Blue {}",
+    ("List",): ".type List = [head: number, tail: List]",
+}
+"""Type declarations, by the words that need them."""
+
+CONSTANTS: dict[str, dict[str, Any]] = {
+    "number": {"0": 0, "1": 1, "2": 2, "3": 3, "-1": -1},
+    "unsigned": {"0u": 0, "1u": 1, "2u": 2, "0xFu": 15},
+    "float": {"0.0": 0.0, "0.5": 0.5, "1.0": 1.0, "2.5": 2.5},
+    "symbol": {'"a"': "a", '"b"': "b", '"ab"': "ab", '""': ""},
+    "Pair": {"nil": None, '[1, "a"]': (1, "a"), '[2, "a"]': (2, "a"), '[1, "b"]': (1, "b")},
+    "Shape": {"$Dot()": ("Dot",), "$Box(1, 2)": ("Box", 1, 2), "$Box(2, 2)": ("Box", 2, 2), '$Tag("a")': ("Tag", "a")},
+    "Colour": {"$Red()": ("Red",), "$Green()": ("Green",), "$Blue()": ("Blue",)},
+    "List": {"nil": None, "[1, nil]": (1, None), "[1, [2, nil]]": (1, (2, None))},
+}
+"""For each type some constants: how they are written, and what they are to the oracle."""
+
+FIELDS: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {
+    "Pair": (("[", "]", ("number", "symbol")),),
+    "Shape": (("$Dot(", ")", ()), ("$Box(", ")", ("number", "number")), ("$Tag(", ")", ("symbol",))),
+    "List": (("[", "]", ("number", "List")),),
+}
+"""How values are put together: what stands before and behind the fields, and their types."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    name: str
+    columns: tuple[str, ...]
+
+
+@cache
+def _below(size: int) -> st.SearchStrategy[int]:
+    return st.integers(0, size - 1)
+
+
+class Chooser:
+    """Draws from hypothesis; what it shrinks to comes first."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+
+    def upto(self, most: int) -> int:
+        return self.draw(_below(most + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        return options[self.draw(_below(len(options)))] if len(options) > 1 else options[0]
+
+    def chance(self, tenths: int) -> bool:
+        """True in so many of ten cases."""
+        return self.draw(_below(10)) >= 10 - tenths
+
+    def weighted(self, options: dict[T, int]) -> T:
+        number = self.draw(_below(sum(options.values())))
+        for option, weight in options.items():
+            number -= weight
+            if number < 0:
+                return option
+        raise AssertionError
+
+    def shuffled(self, items: list[T]) -> list[T]:
+        rest, result = list(items), []
+        while rest:
+            result.append(rest.pop(self.upto(len(rest) - 1) if len(rest) > 1 else 0))
+        return result
