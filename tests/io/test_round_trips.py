@@ -227,18 +227,14 @@ def test_what_can_be_wrong_with_json(declared, tmp_path, monkeypatch):
             read_facts(info, types, directive, Path(), BadRows())
         return str(raised.value)
 
-    assert (
-        problem('[["a", null],\n ["b" null]]')
-        == """\
+    expected = """\
 error[TL0625]: malformed JSON: Expecting ',' delimiter
   --> r.json:2:7
 2 |  ["b" null]]
   |       ^"""
-    )
+    assert problem('[["a", null],\n ["b" null]]') == expected
     assert problem('{"x": 1}').startswith("error[TL0625]: the facts are not in a JSON array\n")
-    assert (
-        problem('[["a", null],\n  [1, null], ["b", [1]],\n  ["c"],\n  {"x": "d"}]')
-        == """\
+    expected = """\
 error[TL0621]: attribute `x`: 1 is not a symbol
   --> r.json:2:3
 2 |   [1, null], ["b", [1]],
@@ -255,4 +251,4 @@ error[TL0621]: no column `l`
   --> r.json:4:3
 4 |   {"x": "d"}]
   |   ^^^^^^^^^^"""
-    )
+    assert problem('[["a", null],\n  [1, null], ["b", [1]],\n  ["c"],\n  {"x": "d"}]') == expected

@@ -13,7 +13,7 @@ from net_central import evaluate
 from tidelog.errors import TidelogError
 from tidelog.net import Derivations, Fact, Meter, Update, compile_program, materialise, psn, scheduler, sn
 from tidelog.net.exhibits import EXHIBITS
-from tidelog.plan.localise import localise
+from tidelog.plan.localise import is_local, localise
 
 CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
 PARTS = 10
@@ -75,6 +75,7 @@ def test_random_programs_give_the_same_facts_when_localised() -> None:
             local = localise(case.program)
         except TidelogError:
             continue
+        assert all(map(is_local, local.rules))
         tried += local != case.program
         names = {a.name for r in case.rules for a in r.heads} | {"e", "f", "g"}
         given = {(f.name, f.args) for f in final_base(case)}

@@ -47,10 +47,12 @@ def programs(draw: Any) -> list[Any]:
     """Scan, up to four steps, Emit."""
     count = 0
     steps: list[Any] = []
+    packed: list[int] = []
 
     def operand() -> Any:
-        if count and draw(st.booleans()):
-            return Slot(draw(st.integers(0, count - 1)))
+        plain = [s for s in range(count) if s not in packed]  # ids of records depend on the order of evaluation
+        if plain and draw(st.booleans()):
+            return Slot(draw(st.sampled_from(plain)))
         return Const(Kind.NUMBER, draw(values if draw(st.integers(0, 9)) == 0 else small))
 
     def match(binds: bool, bound: bool = True) -> Match:
@@ -80,7 +82,6 @@ def programs(draw: Any) -> list[Any]:
 
     if draw(st.integers(0, 5)):
         steps.append(Scan(match(binds=True)))
-    packed: list[int] = []
     for _ in range(draw(st.integers(0, 4))):
         kind = draw(st.sampled_from("probe probe exists absent filter compute range pack unpack iteration".split()))
         if kind == "probe":

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from strategies.rules import RuleWriter
-from strategies.values import CONSTANTS, DECLARATIONS, Chooser, Relation
+from strategies.values import CONSTANTS, DECLARATIONS, Chooser, Relation, Written
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,9 @@ class Features:
     most_groups: int = 4
 
 
-@st.composite
-def programs(draw: st.DrawFn, features: Features = Features()) -> Example:  # noqa: B008
+def programs(features: Features = Features()) -> SearchStrategy[Example]:  # noqa: B008
     """Programs with facts. A simpler example has fewer relations, rules and facts."""
-    return _ProgramWriter(Chooser(draw), features).write()
+    return Written(lambda choose: _ProgramWriter(choose, features).write())
 
 
 @dataclass

@@ -133,7 +133,7 @@ class RuleWriter:
 
     def extra(self) -> str:
         how = self.choose.weighted({
-            "constraint": 5, "equation": 4, "negation": 4, "disjunction": 2, "aggregate": 4, "range": 1, "bounded": 1,
+            "constraint": 5, "equation": 4, "negation": 4, "disjunction": 2, "aggregate": 7, "range": 1, "bounded": 1,
             "group": 1, "boolean": 1,
         })  # fmt: skip
         match how:
@@ -208,7 +208,7 @@ class RuleWriter:
     def aggregate(self, kind: str) -> str:
         """An aggregate over earlier relations; outer variables may be injected."""
         inner = RuleWriter(self.choose, self.earlier, [], self.aggregates, self.negation, outer=self)
-        body = inner.body(self.choose.weighted({1: 4, 2: 2}), 1)
+        body = inner.body(self.choose.weighted({1: 4, 2: 2}), 2)
         names = inner.local.get(kind, [])
         if self.choose.chance(1) and self.names.get(kind):
             names = [*names, *(n for n in self.names[kind] if n in inner.met)]  # there it is another variable

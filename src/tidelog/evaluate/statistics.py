@@ -1,6 +1,6 @@
-"""Sizes and distinct counts of the relations as they are now, for the join order.
+"""Sizes and fan-outs of the relations as they are now, for the join order.
 
-Distinct counts come from a sample of rows and are kept until a relation has doubled, so that asking costs little.
+They come from a sample of rows and are kept until a relation has doubled, so that asking costs little.
 A relation of the running stratum will grow: while it is smaller than the largest relation that feeds the stratum, it
 is taken to be as large as that.
 """
@@ -24,7 +24,7 @@ class Statistics:
         self.database = database
         self.growing = frozenset(growing)
         self.expected = expected
-        self._distinct: dict[tuple[str, tuple[int, ...]], tuple[int, float]] = {}
+        self._matches: dict[tuple[str, tuple[int, ...]], tuple[int, float]] = {}
 
     def size(self, relation: str, view: View) -> float:
         count = float(self.database[relation].count)
@@ -41,26 +41,29 @@ class Statistics:
         if count == 0:  # a relation of this stratum that is still empty
             arity = max(1, self.database[relation].arity)
             return float(size ** (1 - len(columns) / arity))
-        return size / self.distinct(relation, columns) * (count / size)
+        return self.matches(relation, columns)
 
-    def distinct(self, relation: str, columns: tuple[int, ...]) -> float:
-        """An estimate of the number of different values in these columns."""
+    def matches(self, relation: str, columns: tuple[int, ...]) -> float:
+        """How many tuples share their values in these columns: between the plain mean and that of a typical tuple."""
         count = self.database[relation].count
-        known = self._distinct.get((relation, columns))
+        known = self._matches.get((relation, columns))
         if known is not None and count <= 2 * known[0]:
             return known[1]
-        found = estimate_distinct(self.database[relation].rows(None)[:, list(columns)])
-        self._distinct[relation, columns] = (count, found)
+        found = estimate_matches(self.database[relation].rows(None)[:, list(columns)])
+        self._matches[relation, columns] = (count, found)
         return found
 
 
-def estimate_distinct(rows: Any) -> float:
-    """From a sample: values seen once tell how many were not seen (the GEE estimator)."""
+def estimate_matches(rows: Any) -> float:
+    """From a sample, the geometric mean of two answers: rows per distinct value (values seen once tell how many were
+    not seen: the GEE estimator), and rows that share the value of a random row, which skew makes much larger."""
     count = len(rows)
     if count == 0:
-        return 1.0
-    step = max(1, count // SAMPLE)
-    sample = np.ascontiguousarray(rows[::step])
+        return 0.0
+    sample = np.ascontiguousarray(rows[:: max(1, count // SAMPLE)])
     _, repeats = np.unique(sample, axis=0, return_counts=True)
     once = int(np.count_nonzero(repeats == 1))
-    return max(1.0, min(float(count), float(np.sqrt(count / len(sample)) * once + (len(repeats) - once))))
+    distinct = min(float(count), float(np.sqrt(count / len(sample)) * once + (len(repeats) - once)))
+    size = len(sample)
+    shared = float((repeats * (repeats - 1)).sum()) / (size * (size - 1)) if size > 1 else 0.0
+    return float(np.sqrt(count / max(1.0, distinct) * (1.0 + shared * (count - 1))))

@@ -107,9 +107,9 @@ def _number(value: Any, kind: Kind) -> Any:
 
 
 def write_sqlite(place: Place, info: RelationInfo, table: pa.Table) -> None:
-    if place.path is not None:
-        place.path.parent.mkdir(parents=True, exist_ok=True)
     try:
+        if place.path is not None:
+            place.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(place.database, uri=place.path is None, isolation_level=None)) as connection:
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("BEGIN IMMEDIATE")
@@ -120,7 +120,7 @@ def write_sqlite(place: Place, info: RelationInfo, table: pa.Table) -> None:
                 _stored(connection, table, info),
             )
             connection.execute("COMMIT")
-    except sqlite3.Error as problem:
+    except (sqlite3.Error, OSError) as problem:
         raise error("TL0630", f"cannot write to the SQLite database `{place.shown}`: {problem}", place.span) from None
 
 

@@ -8,7 +8,6 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from tidelog.errors import TidelogError, error
@@ -75,7 +74,3 @@ def _advice(place: Place) -> str:
         f"put the facts of `{relation}` there, name another folder with -F, "
         f"or another file with `.input {relation}(filename=…)`"
     )
-
-
-def exists(path: Path | None) -> bool:
-    return path is None or path.exists()

@@ -27,7 +27,6 @@ from tidelog.values import Kind
 
 WINDOW = 32 << 20
 PIECE = 256 << 10
-_NUMERIC = (Kind.NUMBER, Kind.UNSIGNED, Kind.FLOAT)
 
 
 def read_text(stream: BinaryIO, layout: TextLayout, headers: bool, bad: BadRows) -> list[pa.ChunkedArray]:
@@ -47,16 +46,9 @@ def read_text(stream: BinaryIO, layout: TextLayout, headers: bool, bad: BadRows)
 
 def _windows(stream: BinaryIO, whole: bool) -> Iterator[bytes]:
     """The text in stretches that end with a line; all of it at once where a line end may be inside a field."""
-    rest = b""
     while block := stream.read(-1 if whole else WINDOW):
-        cut = len(block) if whole else block.rfind(b"\n") + 1
-        if cut == 0:
-            rest += block
-            continue
-        yield rest + block[:cut]
-        rest = block[cut:]
-    if rest:
-        yield rest
+        rest = stream.readline()
+        yield block + rest if rest else block
 
 
 @dataclass
@@ -150,7 +142,7 @@ class _TextReader:
             )
         except pa.ArrowInvalid:
             return None
-        if _hides_empty_lines(data, layout) or (typed and _overflowed(table, data, kinds)):
+        if _hides_empty_lines(table, data, layout) or (typed and _overflowed(table, data, kinds)):
             return None
         if not all(_are_records(table.column(c), layout, i) for i, c in enumerate(needed)):
             return None
@@ -225,9 +217,11 @@ def _quotes_are_regular(data: bytes, delimiter: bytes) -> bool:
     return bool(starts.all() and ends.all())
 
 
-def _hides_empty_lines(data: bytes, layout: TextLayout) -> bool:
-    """Arrow reads an empty line as a row of empty values; with a number among them it has failed already."""
-    if layout.width == 1 or any(k in _NUMERIC for k in layout.kinds):
+def _hides_empty_lines(table: pa.Table, data: bytes, layout: TextLayout) -> bool:
+    """Arrow reads an empty line as a row of empty values, which a number would have refused."""
+    if layout.width == 1 or any(pa.types.is_primitive(t) for t in table.schema.types):
+        return False
+    if pc.min(pc.binary_length(table.column(0))).as_py() > 0:
         return False
     return data.startswith(b"\n") or b"\n\n" in data
 

@@ -18,6 +18,7 @@ from tidelog.plan.steps import Const, Operand, Slot
 from tidelog.values import Kind
 
 _PURE = (core.Computed, core.Packed)
+_NEVER = core.CoreFilter("=", Kind.NUMBER, Const(Kind.NUMBER, 0), Const(Kind.NUMBER, 1))
 
 
 def flatten(number: int, types: ClauseTypes) -> core.CoreRule:
@@ -37,10 +38,14 @@ class _Flattener:
         body = self.body(clause.literals(), names)
         args = tuple(self.operand(arg, names, body) for arg in clause.head.args)
         items = self.renamed_body(self.shared(body))
+        args = tuple(self.resolve(a) for a in args)
+        if _NEVER in items:
+            args = tuple(map(self.anything, args))
+            if clause.greater is not None:  # whoever evaluates it looks for the two atoms
+                items = (*(i for i in body if isinstance(i, core.CoreAtom)), _NEVER)
         return core.CoreRule(
-            self.number, clause.head.name, tuple(self.resolve(a) for a in args), items, tuple(self.slots), clause,
-            clause.greater is not None,
-        )  # fmt: skip
+            self.number, clause.head.name, args, items, tuple(self.slots), clause, clause.greater is not None
+        )
 
     # ---- bodies
 
@@ -66,8 +71,7 @@ class _Flattener:
                 items.append(core.CoreFilter(op, self.types.kind_of_comparison(literal), a, b))
             case tree.Boolean(value=value):
                 if not value:
-                    zero, one = Const(Kind.NUMBER, 0), Const(Kind.NUMBER, 1)
-                    items.append(core.CoreFilter("=", Kind.NUMBER, zero, one))
+                    items.append(_NEVER)
             case _:
                 raise InternalError(f"{type(literal).__name__} in a clause's body")
 
@@ -237,8 +241,14 @@ class _Flattener:
         return operand
 
     def renamed_body(self, items: Iterable[core.CoreItem]) -> tuple[core.CoreItem, ...]:
-        """The items with every slot replaced by what it was found to be equal to."""
-        return tuple(renamed for item in items for renamed in self.renamed(item))
+        """The items with every slot replaced by what it was found to be equal to; one item if they never hold."""
+        found = tuple(renamed for item in items for renamed in self.renamed(item))
+        return (_NEVER,) if _NEVER in found else found
+
+    def anything(self, operand: Operand) -> Operand:
+        """A constant of the operand's kind, for a place that is never reached."""
+        kind = self.slots[operand.index][1] if isinstance(operand, Slot) else operand.kind
+        return Const(kind, "" if kind is Kind.SYMBOL else 0.0 if kind is Kind.FLOAT else 0)
 
     def renamed(self, item: core.CoreItem) -> tuple[core.CoreItem, ...]:
         match item:
@@ -251,6 +261,8 @@ class _Flattener:
         target, expression = self.resolve(Slot(item.slot)), self.renamed_expression(item.expression)
         if isinstance(target, Slot):
             return (core.CoreDefine(target.index, expression),)
+        if isinstance(expression, core.Packed):  # the constant is nil, which no record is
+            return (_NEVER,)
         extra = self.new_slot(f"t{len(self.slots)}", target.kind)  # the slot is a constant: compute and compare
         return core.CoreDefine(extra, expression), core.CoreFilter("=", target.kind, Slot(extra), target)
 
@@ -267,10 +279,10 @@ class _Flattener:
                 return core.Packed(tuple(map(self.resolve, fields)))
             case core.Aggregated(op=op, kind=kind, value=value, body=body, injected=injected):
                 slots = (self.resolve(Slot(s)) for s in injected)
-                return core.Aggregated(
-                    op, kind, None if value is None else self.resolve(value), self.renamed_body(body),
-                    frozenset(s.index for s in slots if isinstance(s, Slot)),
-                )  # fmt: skip
+                items = self.renamed_body(body)
+                if value is not None:
+                    value = self.anything(value) if _NEVER in items else self.resolve(value)
+                return core.Aggregated(op, kind, value, items, frozenset(s.index for s in slots if isinstance(s, Slot)))
         return expression
 
 

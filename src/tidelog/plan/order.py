@@ -1,8 +1,7 @@
 """CoreRule to steps: the order in which a body is evaluated.
 
-What can be decided with what is known is decided at once: filters first, then records taken apart, values computed,
-absences, aggregates, ranges. When nothing of that is ready, the atom that is expected to find the fewest tuples comes
-next. An inequality between a new column and a known value travels with the atom, so that a sorted index can serve
+The atoms come in the order that `search.py` finds cheapest. What can be decided with what is known is decided at
+once: filters first, then records taken apart, values computed, absences, aggregates, ranges. An inequality between a new column and a known value travels with the atom, so that a sorted index can serve
 it. Columns that nobody uses later are not bound; with `existential` an atom that binds nothing only asks whether a
 tuple exists (this keeps the set of heads but not the number of derivations).
 """
@@ -15,6 +14,7 @@ from collections.abc import Iterable
 from tidelog.errors import InternalError
 from tidelog.plan import core, steps
 from tidelog.plan.estimate import Estimate
+from tidelog.plan.search import best_order
 from tidelog.plan.steps import Operand, Slot, View
 from tidelog.values import Kind
 
@@ -50,18 +50,26 @@ class _Scheduler:
         if pivot is not None:
             first = next(i for i in pending if isinstance(i, core.CoreAtom) and i.position == pivot)
             self.place_atom(first, pending, is_pivot=True)
+        atoms = [item for item in pending if isinstance(item, core.CoreAtom)]
+        others = [item for item in pending if not isinstance(item, core.CoreAtom)]
+        order = iter(best_order(atoms, others, self.bound, self.fanout) if len(atoms) > 1 else atoms)
         while pending:
             if not self.place_ready(pending):
-                atoms = [item for item in pending if isinstance(item, core.CoreAtom)]
-                if not atoms:
+                atom = next(order, None)
+                if atom is None:
                     raise InternalError(f"rule {self.rule.number}: nothing can be evaluated of {pending}")
-                self.place_atom(min(atoms, key=self.cost), pending)
+                self.place_atom(atom, pending)
 
     # ---- what needs no search
 
     def place_ready(self, pending: list[core.CoreItem]) -> bool:
         """Place the cheapest item that is ready, if there is one."""
-        ready = [(rank, item) for item in pending if (rank := self.readiness(item)) is not None]
+        atoms_wait = any(isinstance(item, core.CoreAtom) for item in pending)
+        ready = [
+            (rank, item)
+            for item in pending
+            if (rank := self.readiness(item)) is not None and not (atoms_wait and _counts(item))
+        ]
         if not ready:
             return False
         _, item = min(ready, key=lambda pair: pair[0])
@@ -89,6 +97,8 @@ class _Scheduler:
             case core.CoreDefine(expression=expression):
                 if not core.inputs_of(expression) <= self.bound:
                     return None
+                if isinstance(expression, core.Counted):
+                    return 6
                 if isinstance(expression, core.Aggregated):
                     return 5
                 return 4 if isinstance(expression, core.Computed) and expression.op == "range" else 2
@@ -146,12 +156,11 @@ class _Scheduler:
 
     # ---- atoms
 
-    def cost(self, atom: core.CoreAtom) -> tuple[float, int]:
-        columns = tuple(c for c, a in enumerate(atom.args) if a is not None and self.known(a))
+    def fanout(self, atom: core.CoreAtom, columns: tuple[int, ...]) -> float:
         view = self.views.get(atom.position, View.ALL)
         if not columns:
-            return self.estimate.size(atom.relation, view), atom.position
-        return self.estimate.fanout(atom.relation, view, columns), atom.position
+            return self.estimate.size(atom.relation, view)
+        return self.estimate.fanout(atom.relation, view, columns)
 
     def place_atom(self, atom: core.CoreAtom, pending: list[core.CoreItem], is_pivot: bool = False) -> None:
         """Look the atom up. The pivot is scanned, since the last iteration's tuples lie side by side."""
@@ -206,6 +215,11 @@ class _Scheduler:
     def new_slot(self, kind: Kind) -> int:
         self.slots.append((f"t{len(self.slots)}", kind))
         return len(self.slots) - 1
+
+
+def _counts(item: core.CoreItem) -> bool:
+    """Whether the item takes a number from the counter: then it comes after all atoms, once for each binding."""
+    return isinstance(item, core.CoreDefine) and isinstance(item.expression, core.Counted)
 
 
 def _mentions(item: core.CoreItem) -> list[int]:

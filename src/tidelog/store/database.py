@@ -15,6 +15,7 @@ import numpy as np
 from tidelog.plan.steps import Const, Kind, Plan, Step
 from tidelog.store import layout as y
 from tidelog.store import native
+from tidelog.store.crew import Crew
 from tidelog.store.encode import Encoded
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
@@ -35,10 +36,13 @@ class Database:
         initial_capacity: int = 64,
         bitmaps_from: int = 1 << 14,
         budget: int = 1 << 22,
+        parallel_from: int = 1 << 14,
     ) -> None:
         self.threads, self.chunk, self.budget = threads, chunk, budget
         self.initial_capacity, self.bitmaps_from = initial_capacity, bitmaps_from
+        self.parallel_from = parallel_from if threads > 1 else 2**62  # smaller deltas stay on one thread
         self.kernels = native.load()
+        self.crew = Crew(self, threads)
         self.scratch = np.zeros(1024, np.int64)
         self.symbols = Symbols()
         self.relations: dict[str, Relation] = {}
@@ -69,6 +73,10 @@ class Database:
 
     def adopt(self, relation: Relation) -> None:
         self._known[relation.address] = relation
+
+    def relation_at(self, block: int) -> Relation:
+        """The relation whose control block is at an address."""
+        return self._known[block]
 
     def __getitem__(self, name: str) -> Relation:
         return self.relations[name]
@@ -129,10 +137,11 @@ class Database:
 
     # Kernels
 
-    def update(self, index: Index) -> None:
+    def update(self, index: Index, scratch: Array | None = None) -> None:
         """Bring an index up to date."""
         index.prepare()
-        while (status := self.kernels.update_index(index.address, address(self.scratch))) != y.DONE:
+        at = address(self.scratch if scratch is None else scratch)
+        while (status := self.kernels.update_index(index.address, at)) != y.DONE:
             self.serve_index(status, index)
 
     def serve_index(self, status: int, index: Index) -> None:

@@ -19,6 +19,7 @@ from tidelog.plan.steps import (
     Scan, Slot, Step, Unpack, View,
 )  # fmt: skip
 from tidelog.store import layout as y
+from tidelog.store.adaptive import Fewer
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import COMPARISONS, VALUE_KINDS, operation
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 VIEWS = {View.ALL: y.ALL, View.DELTA: y.DELTA, View.OLD: y.OLD}
 
 
-def uses(step: Step) -> Iterable[Operand]:
+def uses(step: Step | Fewer) -> Iterable[Operand]:
     """The operands that a step reads."""
     match step:
+        case Fewer(left, right):
+            return [o for _, o in (*left.key, *right.key)]
         case Scan(m) | Probe(m) | Exists(m) | Absent(m):
             return [o for _, o in m.key] + [b.operand for b in m.bounds]
         case Filter(_, _, left, right):
@@ -46,18 +49,6 @@ def uses(step: Step) -> Iterable[Operand]:
         case CurrentIteration():
             return []
     raise TypeError(f"not a native step: {step}")
-
-
-def defines(step: Step) -> list[int]:
-    """The slots that a step writes."""
-    match step:
-        case Scan(m) | Probe(m):
-            return [s for _, s in m.outputs]
-        case Compute(target=t) | Generate(target=t) | Pack(target=t) | CurrentIteration(target=t):
-            return [t]
-        case Unpack(outputs=outputs):
-            return [s for _, s in outputs]
-    return []
 
 
 @dataclass
@@ -90,7 +81,7 @@ class Encoder:
 
     def encode(
         self,
-        steps: Sequence[Step],
+        steps: Sequence[Step | Fewer],
         source: Relation | None,
         inputs: Sequence[int],
         sink: Relation | None,
@@ -165,7 +156,7 @@ class Encoder:
 
     # Steps
 
-    def _step(self, step: Step, live: set[int]) -> None:
+    def _step(self, step: Step | Fewer, live: set[int]) -> None:
         match step:
             case Scan(m):
                 if (m.key and m.view is not View.DELTA) or any(isinstance(b.operand, Slot) for b in m.bounds):
@@ -181,6 +172,8 @@ class Encoder:
                 self._exists(m, live, y.MEMBER, y.EXISTS)
             case Absent(m):
                 self._exists(m, live, y.NONMEMBER, y.ABSENT)
+            case Fewer(left, right, strict):
+                self._fewer(left, right, strict, live)
             case Filter(op, kind, left, right):
                 block = self._op(y.FILTER, live)
                 block[y.O_CODE // 8] = COMPARISONS[op]
@@ -240,9 +233,6 @@ class Encoder:
 
     def _generate(self, target: int, kind: Kind, args: Sequence[Operand], live: set[int]) -> None:
         columns = [self._column(a) for a in args]
-        if len(columns) == 2:
-            one = Const(kind, 1.0 if kind is Kind.FLOAT else 1)
-            columns.append(self._column(one))
         level = self._below(y.RANGE, live)
         self._set(level, y.L_NKEY, y.L_KEYS, columns)
         level[y.L_SORT_KIND // 8] = VALUE_KINDS[kind]
@@ -385,6 +375,17 @@ class Encoder:
         block[y.O_VIEW // 8] = VIEWS[match.view]
         self._set(block, y.O_NKEY, y.O_KEYS, keys)
         self._set(block, y.O_NCHECK, y.O_CHECKS, [w for c in checks for w in c], len(checks))
+
+    def _fewer(self, left: Match, right: Match, strict: bool, live: set[int]) -> None:
+        block = self._op(y.FEWER, live)
+        block[y.O_CODE // 8] = strict
+        fields = ((left, y.O_INDEX, y.O_VIEW, y.O_KEYS), (right, y.O_TARGET, y.O_SPARE, y.O_A))
+        for match, at, view, keys in fields:
+            columns = tuple(c for c, _ in match.key)
+            index = self.database[match.relation].index(columns, {c for c, _ in match.outputs})
+            self.indexes.append((index, index.version))
+            block[at // 8], block[view // 8] = index.address, VIEWS[match.view]
+            self._set(block, y.O_NKEY, keys, [self._column(o) for _, o in match.key])
 
     def _member(self, relation: Relation, match: Match, live: set[int], kind: int) -> None:
         keys = [self._column(o) for _, o in match.key]

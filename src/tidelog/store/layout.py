@@ -55,7 +55,7 @@ UNIT, SCAN, PROBE, CROSS, RANGE = range(5)
     O_CHECKS, O_NOUT, O_OUTS, O_VALUE_KIND, O_SPARE,
 ) = _fields(18)  # fmt: skip
 O_SIZE = 18
-FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION = range(1, 11)
+FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION, FEWER = range(1, 12)
 
 # A check of an entry: words (type, position, position or column address, comparison, kind).
 CHECK_SAME, CHECK_COLUMN, CHECK_BOUND = range(3)

@@ -14,6 +14,7 @@ import numpy as np
 
 from tidelog.plan.steps import Step
 from tidelog.store import layout as y
+from tidelog.store.adaptive import Fewer
 from tidelog.store.encode import Encoded, Encoder, Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.memory import Array, address
@@ -30,7 +31,7 @@ class Pipeline:
     def __init__(
         self,
         database: Database,
-        steps: Sequence[Step],
+        steps: Sequence[Step | Fewer],
         inputs: Sequence[int] | None = None,
         outputs: Sequence[int] | None = None,
         changing: frozenset[str] = frozenset(),

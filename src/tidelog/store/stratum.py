@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.plan.steps import Plan
+from tidelog.plan.steps import Plan, Step
 from tidelog.store import layout as y
+from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encode import Encoded, Scratch
 from tidelog.store.index import Index
 from tidelog.store.memory import address
@@ -33,21 +34,37 @@ class Stratum:
         self.database, self.plans = database, tuple(plans)
         self.relations = [database[name] for name in relations]
         self.iterations = 0
-        self._scratch = Scratch(database.chunk)
-        changing = frozenset(relations)
-        self.pipelines = [Pipeline(database, p.steps, changing=changing, scratch=self._scratch) for p in self.plans]
-        self._loop = [q for p, q in zip(self.plans, self.pipelines, strict=True) if p.pivot is not None]
-        self._once = [q for p, q in zip(self.plans, self.pipelines, strict=True) if p.pivot is None]
+        arity = {r.name: r.arity for r in database}.__getitem__
+        parts = [(i, s) for i, p in enumerate(self.plans) for s in alternatives(p.steps, arity)]
+        self._plan_of = [i for i, _ in parts]
+        self._teams = [self._copies([s for _, s in parts], frozenset(relations)) for _ in range(database.threads)]
+        self.pipelines = self._teams[0]
+        self._loop = [k for k, i in enumerate(self._plan_of) if self.plans[i].pivot is not None]
+        self._once = [k for k, i in enumerate(self._plan_of) if self.plans[i].pivot is None]
+
+    def _copies(self, parts: list[tuple[Step | Fewer, ...]], changing: frozenset[str]) -> list[Pipeline]:
+        """One thread's pipelines; they never run at the same time, so they share their scratch."""
+        scratch = Scratch(self.database.chunk)
+        return [Pipeline(self.database, steps, changing=changing, scratch=scratch) for steps in parts]
+
+    def _per_plan(self, figure: Callable[[Pipeline], int]) -> list[int]:
+        """A figure of each plan, summed over its alternatives and the threads."""
+        sums = [0] * len(self.plans)
+        for team in self._teams:
+            for i, pipeline in zip(self._plan_of, team, strict=True):
+                sums[i] += figure(pipeline)
+        return sums
 
     @property
     def derivations(self) -> list[int]:
         """Per plan, tuples emitted, known ones included."""
-        return [p.derivations for p in self.pipelines]
+        return self._per_plan(lambda p: p.derivations)
 
     @property
     def seconds(self) -> list[float]:
-        """Per plan, time spent."""
-        return [p.cycles / self.database.cycles_per_second() for p in self.pipelines]
+        """Per plan, time spent, summed over threads."""
+        per_second = self.database.cycles_per_second()
+        return [c / per_second for c in self._per_plan(lambda p: p.cycles)]
 
     def tuples(self) -> int:
         return sum(r.count for r in self.relations)
@@ -58,66 +75,96 @@ class Stratum:
         `progress(iteration, tuples)` may raise to stop; everything derived so far then stays.
         """
         self.iterations = 0
+        self._progress, self._last = progress, time.monotonic()
         self._encode()
         try:
-            for pipeline in self._once:
-                self._run_once(pipeline, progress)
+            for i in self._once:
+                self._run_plan(i)
             if self._loop:
-                self._iterate(progress, every_iteration)
+                self._iterate(every_iteration)
         finally:
             for relation in self.relations:
                 relation.settle()
-        if progress is not None:
-            progress(self.iterations, self.tuples())
+        self._report(always=True)
         return self.iterations
+
+    def _report(self, always: bool = False) -> None:
+        if self._progress is not None and (always or time.monotonic() - self._last > 0.05):
+            self._progress(self.iterations, self.tuples())
+            self._last = time.monotonic()
 
     def _encode(self) -> None:
         """Encode all plans; the coverage that one asks of an index may make another stale, so until none is."""
-        while any([p.encoded().stale for p in self.pipelines]):
+        while any([p.encoded().stale for team in self._teams for p in team]):
             pass
 
-    def _run_once(self, pipeline: Pipeline, progress: Progress | None) -> None:
-        encoded = pipeline.encoded()
-        for index, _ in encoded.indexes:
+    def _run_plan(self, i: int) -> None:
+        """Run one plan to its end, on all threads if its scan is large."""
+        team = [pipelines[i].encoded() for pipelines in self._teams]
+        for index, _ in team[0].indexes:
             self.database.update(index)
-        encoded.plan[y.P_LEVEL // 8] = -1
-        at = address(encoded.plan)
-        while (status := self.database.kernels.run_plan(at)) != y.DONE:
-            self.database.serve_plan(status, encoded)
-            if status == y.PAUSE and progress is not None:
-                progress(0, self.tuples())
+        if self._scanned(team[0]) < self.database.parallel_from:
+            team = team[:1]
+        self.database.crew.run(team, self._report)
 
-    def _indexes(self) -> dict[int, Index]:
-        return {i.address: i for p in self._loop for i, _ in p.encoded().indexes}
+    def _scanned(self, encoded: Encoded) -> int:
+        """How many rows a plan scans."""
+        if int(encoded.levels[y.L_KIND // 8]) != y.SCAN:
+            return 1
+        relation = self.database.relation_at(int(encoded.levels[y.L_RELATION // 8]))
+        start = relation.delta_start if int(encoded.levels[y.L_VIEW // 8]) == y.DELTA else 0
+        return relation.delta_stop - start
 
-    def _iterate(self, progress: Progress | None, every_iteration: bool) -> None:
+    def _iterate(self, every_iteration: bool) -> None:
         database, block = self.database, np.zeros(y.T_SIZE, np.int64)
-        plans = {address(p.encoded().plan): p.encoded() for p in self._loop}
-        indexes = self._indexes()
-        for relation in self.relations:
-            relation.restart()
-        for index in indexes.values():
-            database.update(index)
-        growing = [a for a, i in indexes.items() if i.relation in self.relations]
-        lists = [np.array(list(a), np.int64) for a in (plans, [r.address for r in self.relations], growing)]
+        plans = {address(self.pipelines[i].encoded().plan): self.pipelines[i].encoded() for i in self._loop}
+        indexes = {x.address: x for encoded in plans.values() for x, _ in encoded.indexes}
+        new = sum(relation.restart() for relation in self.relations)
+        database.crew.update(list(indexes.values()))
+        growing = [x for x in indexes.values() if x.relation in self.relations]
+        addresses = (plans, [r.address for r in self.relations], [x.address for x in growing])
+        lists = [np.array(list(a), np.int64) for a in addresses]
         pairs = ((y.T_NPLAN, y.T_PLANS), (y.T_NRELATION, y.T_RELATIONS), (y.T_NINDEX, y.T_INDEXES))
         for (count, pointer), array in zip(pairs, lists, strict=True):
             block[count // 8], block[pointer // 8] = len(array), address(array)
         block[y.T_SCRATCH // 8] = address(database.scratch)
-        block[y.T_THRESHOLD // 8] = 0 if every_iteration else 2**62
+        block[y.T_THRESHOLD // 8] = 0 if every_iteration else database.parallel_from
         block[y.T_MAX_ITERATIONS // 8] = 2**62
         for encoded in plans.values():
             encoded.plan[y.P_LEVEL // 8] = -1
-        last = time.monotonic()
         while True:
+            while new >= database.parallel_from:
+                new = self._iterate_together(growing)
+                block[y.T_ITERATION // 8] = self.iterations
+                self._report(every_iteration)
+            if new == 0:
+                return
             status = database.kernels.run_stratum(address(block))
-            self.iterations = int(block[y.T_ITERATION // 8])
+            self.iterations, new = int(block[y.T_ITERATION // 8]), -1
             if status == y.DONE:
-                break
+                return
             self._serve(status, int(block[y.T_SUBJECT // 8]), plans, indexes)
-            if progress is not None and (every_iteration or time.monotonic() - last > 0.05):
-                progress(self.iterations, self.tuples())
-                last = time.monotonic()
+            if status == y.PAUSE and int(block[y.T_SUBJECT // 8]) == 0:  # between two iterations
+                new = int(block[y.T_NEW // 8])
+                self._report(every_iteration)
+            else:
+                self._report()
+
+    def _iterate_together(self, growing: list[Index]) -> int:
+        """One iteration on all threads; the number of new tuples."""
+        for i in self._loop:
+            team = [pipelines[i].encoded() for pipelines in self._teams]
+            for encoded in team:
+                encoded.plan[y.P_ITERATION // 8] = self.iterations
+            if self._scanned(team[0]) < self.database.parallel_from // 4:
+                team = team[:1]
+            self.database.crew.run(team, self._report)
+            for encoded in team:
+                encoded.plan[y.P_LEVEL // 8] = -1
+        new = sum([relation.advance() for relation in self.relations])
+        self.iterations += 1
+        self.database.crew.update(growing)
+        return new
 
     def _serve(self, status: int, subject: int, plans: dict[int, Encoded], indexes: dict[int, Index]) -> None:
         if subject in plans:

@@ -56,7 +56,8 @@ from tidelog.store.layout import (
 @inlined
 def mix(key: int) -> int:
     """Hash of a packed key; the high bits are the good ones."""
-    return (key ^ lshr(key, 29)) * GOLDEN
+    h = key * GOLDEN
+    return (h ^ lshr(h, 32)) * GOLDEN
 
 
 @kernel
@@ -286,9 +287,9 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
         while True:
             e = ld64(table + s * 8)
             if e == 0:
-                st64(table + s * 8, tag | n)
                 for c in range(arity):
                     stw(rows + n * stride + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
+                st64(table + s * 8, tag | n)
                 if numbers:
                     st64(numbers + i * 8, n)
                 st64(chosen + k * 8, i)

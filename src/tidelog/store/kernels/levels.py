@@ -268,25 +268,34 @@ def carry_sources(level: int, sources: int, k: int) -> None:
 
 @kernel
 def range_chunk(p: int, level: int, m: int) -> int:
-    """The next numbers of range(start, stop, step) for each of the m bindings above; a zero step gives none."""
-    columns, kind = ld64(level + L_KEYS), ld64(level + L_SORT_KIND)
+    """The next numbers of range(start, stop, step) for each of the m bindings above.
+
+    Without a step it counts by one, up or down, to reach the stop; a step of zero gives the start alone.
+    """
+    columns, kind, given = ld64(level + L_KEYS), ld64(level + L_SORT_KIND), ld64(level + L_NKEY) == 3
     chunk, sources, target = ld64(p + P_CHUNK), ld64(p + P_SOURCES), ld64(level + L_TARGET)
     i, j, k = ld64(level + L_CURSOR), ld64(level + L_POSITION), 0
     while i < m and k < chunk:
         start, stop = ld64(ld64(columns) + i * 8), ld64(ld64(columns + 8) + i * 8)
-        step = ld64(ld64(columns + 16) + i * 8)
-        if kind == FLOAT:
-            value = as_bits(as_float(start) + as_float(step) * j)
-            up = as_float(step) > 0.0
-            more = (up and as_float(value) < as_float(stop)) or (
-                as_float(step) < 0.0 and as_float(value) > as_float(stop)
-            )
+        down = less(stop, start, kind)
+        step = 0
+        if given:
+            step = ld64(ld64(columns + 16) + i * 8)
+            down = kind != 1 and less(step, 0, kind)
+        elif kind == FLOAT:
+            step = as_bits(-1.0) if down else as_bits(1.0)
         else:
-            value = start + step * j
-            if kind == 1:
-                more = step != 0 and less(value, stop, 1)
-            else:
-                more = (step > 0 and value < stop) or (step < 0 and value > stop)
+            step = -1 if down else 1
+        if kind == FLOAT:
+            value, still = as_bits(as_float(start) + as_float(step) * j), as_float(step) == 0.0
+        else:
+            value, still = start + step * j, step == 0
+        if still:
+            more = j == 0 and start != stop
+        elif down:
+            more = less(stop, value, kind)
+        else:
+            more = less(value, stop, kind)
         if more:
             st64(target + k * 8, value)
             st64(sources + k * 8, i)

@@ -21,6 +21,7 @@ from tidelog.store.layout import (
     EMIT,
     EXISTS,
     FAULT,
+    FEWER,
     FILTER,
     ITERATION,
     L_COUNT,
@@ -46,6 +47,7 @@ from tidelog.store.layout import (
     O_OUTS,
     O_RELATION,
     O_SIZE,
+    O_SPARE,
     O_TARGET,
     O_VALUE_KIND,
     O_VIEW,
@@ -140,6 +142,21 @@ def choose_existing(p: int, op: int, wanted: int, m: int) -> int:
 
 
 @kernel
+def choose_fewer(p: int, op: int, m: int) -> int:
+    """Choose bindings by which of two indexes has the shorter segment for them (O_CODE: strictly)."""
+    keys, chosen, left, right = ld64(p + P_KEYS), ld64(p + P_CHOSEN), ld64(p + P_SOURCES), ld64(p + P_SLOTS)
+    unused, strict = ld64(p + P_ENTRIES), ld64(op + O_CODE)
+    find_segments(ld64(op + O_INDEX), ld64(op + O_VIEW), ld64(op + O_KEYS), m, keys, chosen, unused, left)
+    find_segments(ld64(op + O_TARGET), ld64(op + O_SPARE), ld64(op + O_A), m, keys, chosen, unused, right)
+    k = 0
+    for i in range(m):
+        if ld64(left + i * 8) + strict <= ld64(right + i * 8):
+            st64(chosen + k * 8, i)
+            k += 1
+    return k
+
+
+@kernel
 def choose_members(p: int, op: int, wanted: int, m: int) -> int:
     """Choose bindings by whether a whole tuple is known."""
     chosen, found = ld64(p + P_CHOSEN), ld64(p + P_SLOTS)
@@ -206,6 +223,8 @@ def operate(p: int, op: int, level: int) -> int:
         k = choose_members(p, op, 1, m)
     elif kind == NONMEMBER:
         k = choose_members(p, op, 0, m)
+    elif kind == FEWER:
+        k = choose_fewer(p, op, m)
     elif kind == UNPACK:
         k = unpack_records(p, op, m)
     elif kind == PACK:

@@ -1,0 +1,1 @@
+"""Batch evaluation measured: every workload that is there, several times, beside peers that pip installs."""

@@ -1,0 +1,137 @@
+"""Subexponential contexts 𝒦 and stable sequents ⊢ 𝒦 : Γ ⇑ · (paper 004, section 4.1).
+
+𝒦 maps each index to a multiset of formulas. Contexts are values: every operation gives a new one. A stable sequent has
+nothing left to do but to decide on a formula; it is what stands between two macro-rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from tidelog.errors import InternalError
+from tidelog.net.linear.formulas import Atom, Formula
+from tidelog.net.linear.terms import MAXIMAL, QUERY, RULES, UNBOUNDED, Index, below, show_terms
+
+Multiset = dict[Formula, int]
+
+
+class Context:
+    def __init__(self, contents: Mapping[Index, Multiset] | None = None) -> None:
+        self._contents: dict[Index, Multiset] = {i: m for i, m in (contents or {}).items() if m}
+
+    def __getitem__(self, index: Index) -> Multiset:
+        return self._contents.get(index, {})
+
+    def __iter__(self) -> Iterator[Index]:
+        return iter(self._contents)
+
+    def add(self, index: Index, formula: Formula, count: int = 1) -> Context:
+        """𝒦 +_l F. An atom must be stored in the context that it is named after."""
+        if isinstance(formula, Atom) and formula.index != index:
+            raise InternalError(f"{formula} cannot be stored in {index}")
+        inside = dict(self[index])
+        inside[formula] = 1 if index in UNBOUNDED else inside.get(formula, 0) + count
+        return Context({**self._contents, index: inside})
+
+    def remove(self, index: Index, formula: Formula) -> Context:
+        """The context after the formula was used: the same, if its index allows contraction."""
+        if index in UNBOUNDED:
+            return self
+        inside = dict(self[index])
+        inside[formula] -= 1
+        if not inside[formula]:
+            del inside[formula]
+        return Context({**self._contents, index: inside})
+
+    def above(self, index: Index) -> Context | None:
+        """𝒦 ≤_l, the premise of a bang: what l is below stays; if anything linear would have to go, None."""
+        kept: dict[Index, Multiset] = {}
+        for i, inside in self._contents.items():
+            if below(index, i):
+                kept[i] = inside
+            elif i not in UNBOUNDED:
+                return None
+        return Context(kept)
+
+    @property
+    def spent(self) -> bool:
+        """Whether no linear formula is left, as the initial rule and the rules for 1 and = demand."""
+        return all(i in UNBOUNDED for i in self._contents)
+
+    def linear(self) -> list[tuple[Index, Formula, int]]:
+        return [(i, f, n) for i, m in self._contents.items() if i not in UNBOUNDED for f, n in m.items()]
+
+    @cached_property
+    def key(self) -> frozenset[Any]:
+        return frozenset((i, frozenset(m.items())) for i, m in self._contents.items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        """The contexts that change, in a fixed order; rules, query and commands are left out."""
+        hidden = (RULES, QUERY, MAXIMAL)
+        shown = sorted((_ORDER.get(i.kind, 9), str(i), m) for i, m in self._contents.items() if i not in hidden)
+        return "  ".join(f"{name}{_braces(m)}" for _, name, m in shown) or "∅"
+
+
+_ORDER = {"upd": 0, "picked": 1, "exec": 2, "view": 3, "ν": 4, "Δ": 5, "aux": 6}
+
+
+def _braces(inside: Multiset) -> str:
+    """The elements; an atom without the name of its context, a propositional one as a dot."""
+    texts: list[str] = []
+    for formula, count in inside.items():
+        text = str(formula)
+        if isinstance(formula, Atom):
+            text = show_terms(formula.args)[1:-1]
+            if len(formula.args) == 1:
+                text = text[1:-1] or "·"
+            elif len(formula.args) == 3:
+                name, args, sign = formula.args
+                text = f"{sign} {name}{show_terms(args)}" if args else f"{sign} {name}"
+        texts += [text] * count
+    return "{" + ", ".join(sorted(texts)) + "}"
+
+
+class Sequent:
+    """⊢ 𝒦 : Γ ⇑ ·"""
+
+    def __init__(self, context: Context, linear: Iterable[Formula] = ()) -> None:
+        self.context = context
+        self.linear = tuple(linear)
+
+    @cached_property
+    def key(self) -> tuple[Context, frozenset[Any]]:
+        return self.context, frozenset(Counter(self.linear).items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequent) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def splits(context: Context, linear: tuple[Formula, ...]) -> Iterator[tuple[Sequent, Sequent]]:
+    """Every way to share the linear resources out between the two premises of ⊗; both get the unbounded ones."""
+    shared = Context({i: context[i] for i in context if i in UNBOUNDED})
+    stored = context.linear()
+    loose = list(Counter(linear).items())
+    for counts in product(*(range(n + 1) for *_, n in stored), *(range(n + 1) for _, n in loose)):
+        sides: list[Sequent] = []
+        for first in (True, False):
+            side, rest = shared, list[Formula]()
+            for (index, formula, n), taken in zip(stored, counts, strict=False):
+                mine = taken if first else n - taken
+                side = side.add(index, formula, mine) if mine else side
+            for (formula, n), taken in zip(loose, counts[len(stored) :], strict=True):
+                rest += [formula] * (taken if first else n - taken)
+            sides.append(Sequent(side, rest))
+        yield sides[0], sides[1]

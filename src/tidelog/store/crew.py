@@ -1,0 +1,85 @@
+"""A crew: several threads that run the same plan over shares of one scan, and share one insertion.
+
+What is always true: threads take chunks of the scan from one shared cursor; they insert into the head's table with
+atomic operations; nothing that they read is replaced before all of them have stopped. Cost: starting all threads
+takes some ten microseconds, so small deltas stay on one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from tidelog.store import layout as y
+from tidelog.store.encode import Encoded
+from tidelog.store.index import Index
+from tidelog.store.memory import address
+
+if TYPE_CHECKING:
+    from tidelog.store.database import Database
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Crew:
+    """The threads of a database, the calling one among them."""
+
+    def __init__(self, database: Database, threads: int) -> None:
+        self.database, self.threads = database, threads
+        self._pool = ThreadPoolExecutor(max(threads - 1, 1), thread_name_prefix="tidelog")
+
+    def _map(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """work(item) for all items at once; the first on this thread."""
+        others = [self._pool.submit(work, item) for item in items[1:]]
+        try:
+            first = [work(items[0])]
+        finally:
+            rest = [o.exception() or o.result() for o in others]
+        for result in rest:
+            if isinstance(result, BaseException):
+                raise result
+        return first + rest  # type: ignore[operator]
+
+    def run(self, team: Sequence[Encoded], pause: Callable[[], None]) -> None:
+        """Run copies of one plan, one per thread, from its beginning to its end."""
+        shared = np.zeros(8, np.int64)
+        for encoded in team:
+            level = encoded.levels
+            view, relation = int(level[y.L_VIEW // 8]), int(level[y.L_RELATION // 8])
+            if int(level[y.L_KIND // 8]) == y.SCAN and view == y.DELTA:
+                shared[0] = self.database.relation_at(relation).delta_start
+            level[y.L_SHARED // 8] = address(shared)
+            encoded.plan[y.P_LEVEL // 8] = -1
+            encoded.plan[y.P_SHARED // 8] = self.database.chunk * (len(team) - 1)
+        kernels, running = self.database.kernels, list(team)
+        try:
+            while running:
+                statuses = self._map(lambda e: kernels.run_plan(address(e.plan)), running)
+                wishes = [(e, s) for e, s in zip(running, statuses, strict=True) if s not in (y.DONE, y.PAUSE)]
+                if wishes:  # the others ask again if this did not serve them too
+                    self.database.serve_plan(wishes[0][1], wishes[0][0])
+                running = [e for e, s in zip(running, statuses, strict=True) if s != y.DONE]
+                if y.PAUSE in statuses:
+                    pause()
+        finally:
+            for encoded in team:
+                encoded.levels[y.L_SHARED // 8] = encoded.plan[y.P_SHARED // 8] = 0
+
+    def update(self, indexes: Sequence[Index]) -> None:
+        """Bring indexes up to date, each on one thread."""
+        todo = list(indexes)
+
+        def work(_: int) -> None:
+            scratch = np.zeros(1024, np.int64)
+            while todo:
+                try:
+                    index = todo.pop(0)
+                except IndexError:
+                    return
+                self.database.update(index, scratch)
+
+        self._map(work, range(min(self.threads, max(len(todo), 1))))
