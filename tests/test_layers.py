@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "tidelog"
 
 LAYERS = [
-    "version", "errors", "values", "functors", "lang", "analysis", "plan", "store", "io", "evaluate", "net", "exchange",
+    "version", "cache", "errors", "values", "functors", "lang", "analysis", "plan", "store", "io", "evaluate", "net", "exchange",
     "state", "spark", "rdf", "explain", "session", "cli",
 ]  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -50,12 +50,14 @@ def measure(kind: str, rows: int, folder: Path) -> None:
     plain_write, _ = timed(
         lambda: csv.write_csv(table, folder / "plain.csv", csv.WriteOptions(include_header=False, delimiter="\t"))
     )
-    write, _ = timed(lambda: write_relation(info, types, table, None, folder))
+    write_relation(info, types, table, None, folder)
     (folder / "r.csv").rename(folder / "r.facts")
     plain_read, _ = timed(lambda: csv.read_csv(folder / "r.facts", _READ, _TAB))
     read, table = timed(lambda: read_facts(info, types, None, folder, BadRows()))
-    encoding, (words, database) = timed(lambda: (encode(table, info, types, database := Database()), database), 1)
-    decoding, _ = timed(lambda: decode(words, info, types, database, compact=True))
+    database = Database()
+    encoding, words = timed(lambda: encode(table, info, types, database), 1)
+    decoding, decoded = timed(lambda: decode(words, info, types, database, compact=True))
+    write, _ = timed(lambda: write_relation(info, types, decoded, None, folder))
     size = (folder / "r.facts").stat().st_size / 1e6
     print(f"{rows:,} pairs of {kind}, {size:,.0f} MB")
     print(f"  read   {read:7.2f} s   {read / plain_read:5.2f} of Arrow's {plain_read:.2f} s")

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 from numba import njit
+
 from tidelog.store.kernels.raw import ld32, ld64, lshr, prefetch, st32, st64
 
 GOLDEN = -7046029254386353131
@@ -164,7 +165,9 @@ def closure(edges: np.ndarray, variant: int, ahead: int, bits: int, capacity: in
     n = 0
     for a in range(0, len(keys), CHUNK):
         part = keys[a : a + CHUNK]
-        n = insert(rows.ctypes.data, n, table.ctypes.data, bits, part.ctypes.data, len(part), scratch.ctypes.data, ahead)
+        n = insert(
+            rows.ctypes.data, n, table.ctypes.data, bits, part.ctypes.data, len(part), scratch.ctypes.data, ahead
+        )
     start, total = 0, 0
     while start < n:
         stop = n

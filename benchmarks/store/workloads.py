@@ -13,13 +13,16 @@ from pathlib import Path
 
 import numpy as np
 from rules import rule
+
 from tidelog.plan.steps import Plan
 from tidelog.store import Database
 
 P, VF, GALEN = {"path"}, {"value_flow", "value_alias", "memory_alias"}, {"p", "q"}
 NULL = {"null"}
 CLOSURE = [*rule(P, "path(x,y)", "edge(x,y)"), *rule(P, "path(x,y)", "path(x,z)", "edge(z,y)")]
+CHAIN = [*rule(P, "path(0,y)", "edge(0,y)"), *rule(P, "path(x,y)", "path(x,z)", "edge(z,y)")]
 PROGRAMS: dict[str, tuple[dict[str, str], set[str], list[Plan], dict[str, int]]] = {
+    "chain": ({}, P, CHAIN, {"path": 20000}),
     "random": ({}, P, CLOSURE, {"path": 3942208}),
     "ego_facebook": ({"edge": "edge"}, P, CLOSURE, {"path": 2508102}),
     "cal_cedge": ({"edge": "edge"}, P, CLOSURE, {"path": 501755}),
@@ -68,6 +71,8 @@ PROGRAMS: dict[str, tuple[dict[str, str], set[str], list[Plan], dict[str, int]]]
 def facts(name: str, files: dict[str, str], data: Path) -> dict[str, np.ndarray]:
     if name == "random":
         return {"edge": np.unique(np.random.default_rng(1).integers(0, 2000, (10000, 2)), axis=0)}
+    if name == "chain":  # one new tuple per iteration
+        return {"edge": np.stack([np.arange(20000), np.arange(1, 20001)], axis=1)}
     import pyarrow.csv as csv
 
     options = csv.ReadOptions(autogenerate_column_names=True)
@@ -78,11 +83,12 @@ def facts(name: str, files: dict[str, str], data: Path) -> dict[str, np.ndarray]
     return tables
 
 
-def run(name: str, tables: dict[str, np.ndarray], threads: int, chunk: int, detail: bool) -> tuple[float, int, int]:
+def run(name: str, tables: dict[str, np.ndarray], threads: int, chunk: int, detail: bool) -> tuple[float, ...]:
+    """Seconds, processor seconds, derivations, tuples, bytes of the store."""
     _, stratum_relations, plans, expected = PROGRAMS[name]
     arities = {r: t.shape[1] for r, t in tables.items()} | {r: 3 if r == "q" else 2 for r in stratum_relations}
     db = Database(threads=threads, chunk=chunk)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     for relation, arity in arities.items():
         db.create(relation, arity)
         if relation in tables:
@@ -91,17 +97,20 @@ def run(name: str, tables: dict[str, np.ndarray], threads: int, chunk: int, deta
     loaded = time.perf_counter() - began
     stratum = db.stratum(sorted(stratum_relations), plans)
     iterations = stratum.run()
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     counts = {r: db[r].count for r in expected}
     if counts != expected:
         print(f"  WRONG: {counts}, expected {expected}")
     if detail:
         print(f"  {name}: load {loaded:.3f} s, {iterations} iterations, {counts}")
         for p, n, s in zip(plans, stratum.derivations, stratum.seconds, strict=True):
-            print(f"    {n:>13,} derivations {s:8.3f} s  {[type(x).__name__ for x in p.steps]} -> {p.steps[-1].relation}")
+            print(
+                f"    {n:>13,} derivations {s:8.3f} s  {[type(x).__name__ for x in p.steps]} -> {p.steps[-1].relation}"
+            )
         for r in db:
             print(f"    {r.name} {r.count:,}: " + ", ".join(f"{k} {v / 2**20:.1f} MB" for k, v in r.memory().items()))
-    return seconds, sum(stratum.derivations), sum(counts.values())
+    memory = sum(sum(r.memory().values()) for r in db)
+    return seconds, cpu, sum(stratum.derivations), sum(counts.values()), memory
 
 
 def main() -> None:
@@ -113,15 +122,16 @@ def main() -> None:
     parser.add_argument("--chunk", type=int, default=512)
     parser.add_argument("--detail", action="store_true")
     args = parser.parse_args()
-    run("random", {"edge": np.array([[1, 2], [2, 1]])}, 1, 512, False)  # compile
+    Database()  # load or compile the kernels
     for name in args.names or PROGRAMS:
         tables = facts(name, PROGRAMS[name][0], args.data)
         runs = [run(name, tables, args.threads, args.chunk, args.detail and i == 0) for i in range(args.runs)]
-        seconds, derivations, tuples = min(runs)
+        seconds, _, derivations, tuples, memory = min(runs)
+        cpu = min(r[1] for r in runs)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
-            f"{name:14} {seconds:8.3f} s  {tuples:>11,} tuples {derivations:>13,} derivations "
-            f"{derivations / seconds / 1e6:7.1f} M/s  peak so far {peak:,.0f} MB"
+            f"{name:14} {seconds:8.3f} s {cpu:8.3f} cpu s {tuples:>11,} tuples {derivations:>13,} derivations "
+            f"{derivations / seconds / 1e6:7.1f} M/s  store {memory / 2**20:,.0f} MB, peak so far {peak:,.0f} MB"
         )
 
 

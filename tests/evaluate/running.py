@@ -31,7 +31,7 @@ def run(
     for name, rows in (facts or {}).items():
         info = checked.relations[name]
         relation = batch.database[name]
-        relation.insert(encode(table_of(list(rows), info), info, checked.types, batch.database))
+        relation.insert(encode(table_of(list(rows), info, checked.types), info, checked.types, batch.database))
         relation.settle()
     batch.evaluate()
     return {name: rows_of(batch, name) for name in checked.relations}

@@ -48,7 +48,12 @@ BASE = {"e": 2, "f": 1, "g": 2}
 
 
 def random_case(
-    seed: int, recursive: bool, negation: bool = True, aggregates: bool = True, constants: int = 3, rng: Random | None = None
+    seed: int,
+    recursive: bool,
+    negation: bool = True,
+    aggregates: bool = True,
+    constants: int = 3,
+    rng: Random | None = None,
 ) -> Case:
     """The case of a seed; or, with `rng`, one drawn from it."""
     rng = rng or Random(seed)
@@ -114,7 +119,9 @@ def _atom(rng: Random, name: str, arity: dict[str, int], constants: int, variabl
 def _rule(
     rng: Random, name: str, arity: dict[str, int], usable: list[str], lower: list[str], constants: int
 ) -> tree.Rule:
-    body: list[tree.Literal] = [_atom(rng, rng.choice(usable), arity, constants, V) for _ in range(rng.choice((1, 2, 2, 3)))]
+    body: list[tree.Literal] = [
+        _atom(rng, rng.choice(usable), arity, constants, V) for _ in range(rng.choice((1, 2, 2, 3)))
+    ]
     bound = list(dict.fromkeys(n for b in body for n in b.walk() if isinstance(n, tree.Variable)))
     if bound and lower and rng.random() < 0.3:
         atom = _atom(rng, rng.choice(lower), arity, constants, bound)

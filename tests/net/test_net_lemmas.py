@@ -1,4 +1,4 @@
-"""Lemmas 14 to 17 and Theorems 3 and 18 of paper 000 as properties of random programs without negation and aggregates."""
+"""Lemmas 14 to 17, Theorems 3 and 18 of paper 000 as properties of random programs without negation and aggregates."""
 
 from __future__ import annotations
 

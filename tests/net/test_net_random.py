@@ -1,4 +1,8 @@
-"""Random programs, networks, bursts and schedules end in the state of a centralised evaluation. `TIDELOG_FUZZ` sets how many."""
+"""Random programs, networks, bursts and schedules end in the state of a centralised evaluation.
+
+`TIDELOG_FUZZ` sets how many. Derivations of a recursive program can be exponentially many; a case whose annotated run
+makes more than MOST_UPDATES updates is left out, and few may be.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ from tidelog.plan.localise import is_local, localise
 CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
 PARTS = 10
 EXHIBIT_TRIES = 400
+MOST_UPDATES = 100_000
 
 
 def central(case: Case) -> set[tuple]:
@@ -26,7 +31,7 @@ def central(case: Case) -> set[tuple]:
 
 def maintained(case: Case, derivations: Derivations | None = None) -> set[tuple]:
     """The state after all bursts, each maintained by PSN under the case's schedule."""
-    configuration = materialise(compile_program(case.program), case.facts, derivations, Meter(100_000))
+    configuration = materialise(compile_program(case.program), case.facts, derivations, Meter(MOST_UPDATES))
     for number, burst in enumerate(case.bursts):
         run = psn(configuration, burst, scheduler(case.schedule, case.seed + number, 0), case.picking, case.cancel)
         assert not run.waiting
@@ -48,9 +53,16 @@ def test_random_nonrecursive_programs_end_as_centralised_evaluation_does(part: i
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_recursive_programs_end_as_centralised_evaluation_does(part: int) -> None:
-    for seed in range(part, CASES // 2, PARTS):
+    seeds, too_many = range(part, CASES // 2, PARTS), 0
+    for seed in seeds:
         case = random_case(seed, recursive=True, constants=2)
-        compare(case, lambda c, cut=seed % 2 == 1: maintained(c, Derivations(cut=cut)))
+        try:
+            compare(case, lambda c, cut=(seed // PARTS) % 2 == 1: maintained(c, Derivations(cut=cut)))
+        except TidelogError as problem:
+            if problem.codes != ("TL1030",):
+                raise
+            too_many += 1
+    assert too_many <= 1 + len(seeds) // 1000
 
 
 def test_random_multiplicities_are_those_of_the_synchronous_algorithm() -> None:

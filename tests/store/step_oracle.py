@@ -5,8 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidelog.plan.steps import (
-    Absent, Compute, Const, CurrentIteration, Emit, Exists, Filter, Generate, Kind, Match, Operand, Pack, Probe, Scan,
-    Slot, Step, Unpack, View,
+    Absent,
+    Compute,
+    Const,
+    CurrentIteration,
+    Emit,
+    Exists,
+    Filter,
+    Generate,
+    Kind,
+    Match,
+    Operand,
+    Pack,
+    Probe,
+    Scan,
+    Slot,
+    Step,
+    Unpack,
+    View,
 )  # fmt: skip
 
 Row = tuple[int, ...]
@@ -53,7 +69,7 @@ class Naive:
         self.derived: list[tuple[str, Row]] = []
 
     def rows(self, match: Match) -> list[Row]:
-        old, delta, running = self.relations[match.relation]
+        old, delta, _ = self.relations[match.relation]
         return {View.OLD: old, View.DELTA: delta, View.ALL: old + delta}[match.view]
 
     def value(self, operand: Operand, binding: Binding) -> int:

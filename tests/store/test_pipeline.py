@@ -10,9 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from step_oracle import Naive
+
 from tidelog.plan.steps import (
-    Absent, Bound, Compute, Const, CurrentIteration, Emit, Exists, Filter, Generate, Kind, Match, Pack, Probe, Scan,
-    Slot, Unpack, View,
+    Absent,
+    Bound,
+    Compute,
+    Const,
+    CurrentIteration,
+    Emit,
+    Exists,
+    Filter,
+    Generate,
+    Kind,
+    Match,
+    Pack,
+    Probe,
+    Scan,
+    Slot,
+    Unpack,
+    View,
 )  # fmt: skip
 from tidelog.store import ArithmeticFault, Database
 
@@ -83,7 +99,11 @@ def programs(draw: Any) -> list[Any]:
     if draw(st.integers(0, 5)):
         steps.append(Scan(match(binds=True)))
     for _ in range(draw(st.integers(0, 4))):
-        kind = draw(st.sampled_from("probe probe exists absent filter compute range pack unpack iteration".split()))
+        kind = draw(
+            st.sampled_from(
+                ["probe", "probe", "exists", "absent", "filter", "compute", "range", "pack", "unpack", "iteration"]
+            )
+        )
         if kind == "probe":
             steps.append(Probe(match(binds=True)))
         elif kind == "exists":
@@ -112,7 +132,30 @@ def programs(draw: Any) -> list[Any]:
                 count += 2
         else:
             op = draw(
-                st.sampled_from("+ - * / % band bor bxor bshl bshr bshru bnot land lor lxor lnot neg min max ^".split())
+                st.sampled_from(
+                    [
+                        "+",
+                        "-",
+                        "*",
+                        "/",
+                        "%",
+                        "band",
+                        "bor",
+                        "bxor",
+                        "bshl",
+                        "bshr",
+                        "bshru",
+                        "bnot",
+                        "land",
+                        "lor",
+                        "lxor",
+                        "lnot",
+                        "neg",
+                        "min",
+                        "max",
+                        "^",
+                    ]
+                )
             )
             k = Kind.NUMBER if op == "neg" else draw(kinds)
             args = (operand(), operand())

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rules import rule
+
 from tidelog.store import Database
 
 PATH = {"path"}
@@ -152,3 +153,32 @@ def test_rows_taken_earlier_stay_as_they_were() -> None:
     relation.clear()
     assert relation.count == 0
     assert before.tolist() == [[1, 2]]
+
+
+TRIANGLE = {"head"}
+triples = st.sets(st.tuples(*[st.integers(0, 3)] * 3), max_size=25)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12), triples, st.booleans(), options_of_store)
+def test_cyclic_joins_derive_the_same_whichever_side_is_less(pairs: Any, more: Any, whole: bool, options: Any) -> None:
+    options = options | {"threads": 1}
+    db = Database(**options)
+    db.create("p", 2).insert(np.array(sorted(pairs), np.int64).reshape(-1, 2))
+    db.create("c", 3).insert(np.array(sorted(more), np.int64).reshape(-1, 3))
+    for name in "pc":
+        db[name].settle()
+    db.create("head", 3)
+    if whole:
+        plans = rule(TRIANGLE, "head(a,e,d)", "p(a,b)", "c(b,d,e)", "p(a,d)")
+        expected = [(a, e, d) for a, b in pairs for x, d, e in more if x == b and (a, d) in pairs]
+    else:
+        plans = rule(TRIANGLE, "head(a,e,f)", "p(a,b)", "c(b,d,e)", "c(a,d,f)")
+        expected = [
+            (a, e, f) for a, b in pairs for x, d, e in more if x == b for y, g, f in more if (y, g) == (a, d)
+        ]  # fmt: skip
+    stratum = db.stratum(["head"], plans)
+    stratum.run()
+    assert len(stratum.pipelines) == 2
+    assert tuples(db, "head") == set(expected)
+    assert stratum.derivations == [len(expected)]

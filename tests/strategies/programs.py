@@ -34,7 +34,7 @@ class Example:
 class Features:
     """What the programs may contain."""
 
-    types: tuple[str, ...] = ("number", "number", "number", "symbol", "unsigned", "float", "Pair", "Shape", "Colour")
+    types: tuple[str, ...] = ("number", "symbol", "unsigned", "float", "Pair", "Shape", "Colour")
     aggregates: bool = True
     negation: bool = True
     special: bool = True  # eqrel, inline, lists
@@ -54,11 +54,13 @@ class _ProgramWriter:
     earlier: list[Relation] = field(default_factory=list)
     facts: dict[str, set[tuple[Any, ...]]] = field(default_factory=dict)
     inlined: set[str] = field(default_factory=set)
+    palette: list[str] = field(default_factory=list)  # the types of this program: few, so that columns meet
 
     def write(self) -> Example:
-        for number in range(self.choose.upto(2) + 1):
+        self.palette = ["number", *(self.choose.pick(self.features.types) for _ in range(2))]
+        for number in self.choose.repeat(1, 3):
             self.input_relation(f"e{number}")
-        for number in range(self.choose.upto(self.features.most_groups - 1) + 1):
+        for number in self.choose.repeat(1, self.features.most_groups):
             self.group(number)
         used = "\n".join(self.lines)
         types = [line for words, line in DECLARATIONS.items() if any(word in used for word in words)]
@@ -73,13 +75,13 @@ class _ProgramWriter:
 
     def columns(self, most: int) -> tuple[str, ...]:
         arity = self.choose.weighted({2: 5, 1: 3, 3: 2, 0: 1})
-        return tuple(self.choose.pick(self.features.types) for _ in range(min(arity, most)))
+        return tuple(self.choose.pick(self.palette) for _ in range(min(arity, most)))
 
     def input_relation(self, name: str) -> None:
         relation = self.declare(name, self.columns(3))
         self.lines.append(f".input {name}")
         values = [list(CONSTANTS[kind].values()) for kind in relation.columns]
-        rows = range(self.choose.weighted({0: 1, 2: 2, 4: 3, 7: 3, 10: 2}))
+        rows = self.choose.repeat(0, 10, 9)
         self.facts[name] = {tuple(self.choose.pick(column) for column in values) for _ in rows}
         self.earlier.append(relation)
 
@@ -96,7 +98,7 @@ class _ProgramWriter:
 
     def rules_group(self, number: int, special: str) -> None:
         group = []
-        for place in range(1 + self.choose.chance(3)):
+        for place in self.choose.repeat(1, 2, 3):
             columns = self.columns(2 if number else 3)
             if special == "eqrel" and place == 0:
                 columns = (self.choose.pick(("number", "symbol")),) * 2
@@ -105,12 +107,12 @@ class _ProgramWriter:
                 group.append(self.declare(f"p{number}{place}", columns))
         for relation in group:
             self.text_facts(relation)
-            for _ in range(1 + self.choose.upto(2)):
+            for _ in self.choose.repeat(1, 3):
                 self.rule(relation, group)
         self.earlier += group
 
     def text_facts(self, relation: Relation) -> None:
-        for _ in range(self.choose.weighted({0: 6, 1: 2, 3: 1})):
+        for _ in self.choose.repeat(0, 3, 4):
             values = (self.choose.pick(list(CONSTANTS[kind])) for kind in relation.columns)
             self.lines.append(f"{relation.name}({', '.join(values)}).")
 
@@ -127,12 +129,12 @@ class _ProgramWriter:
     def inline_relation(self, number: int) -> None:
         """A relation whose rules are put in place of its atoms; they would be safe as rules of their own, too."""
         relation = self.declare(f"p{number}0", self.columns(2), " inline")
-        for _ in range(1 + self.choose.upto(1)):
+        for _ in self.choose.repeat(1, 2):
             writer = RuleWriter(self.choose, self.earlier, [], aggregates=False, negation=self.features.negation)
             self.lines.append(writer.rule([relation]))
         self.inlined.add(relation.name)
         user = self.declare(f"p{number}1", relation.columns)
-        for _ in range(1 + self.choose.upto(1)):
+        for _ in self.choose.repeat(1, 2):
             writer = RuleWriter(self.choose, [*self.earlier], [relation, user], self.features.aggregates)
             self.lines.append(writer.rule([user]))
         self.earlier.append(user)

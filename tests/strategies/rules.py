@@ -58,16 +58,16 @@ class RuleWriter:
         self.met: set[str] = set()  # variables from outside that an atom has, too
 
     def rule(self, heads: list[Relation]) -> str:
-        body = self.body(self.choose.weighted({1: 4, 2: 5, 3: 1, 0: 1}), 2)
+        body = self.body(self.choose.pick((2, 2, 2, 3)), 2)
         shown = ", ".join(f"{r.name}({', '.join(self.expression(kind) for kind in r.columns)})" for r in heads)
         return f"{shown} :- {body}."
 
     def body(self, atoms: int, most_extras: int) -> str:
         literals = []
-        for place in range(atoms):
+        for place in self.choose.repeat(0, atoms, 9):
             relations = self.group if self.group and place == 0 else [*self.earlier, *self.group]
             literals.append(self.atom(self.choose.pick(relations)))
-        literals += [self.extra() for _ in range(self.choose.upto(most_extras))]
+        literals += [self.extra() for _ in self.choose.repeat(0, most_extras)]
         return ", ".join(self.choose.shuffled([x for x in literals if x])) or "true"
 
     # ---- variables and terms
@@ -82,9 +82,11 @@ class RuleWriter:
         return self.choose.pick(list(CONSTANTS[kind]))
 
     def known(self, kind: str) -> str:
-        """A bound variable, or a constant."""
+        """A bound variable, the latest most often, or a constant."""
         names = self.names.get(kind, ())
-        return self.choose.pick(names) if names and not self.choose.chance(2) else self.constant(kind)
+        if not names or self.choose.chance(2):
+            return self.constant(kind)
+        return names[-1] if self.choose.chance(3) else self.choose.pick(names)
 
     def expression(self, kind: str) -> str:
         """Something of this type over what is bound."""
@@ -172,7 +174,9 @@ class RuleWriter:
             return f"{op}({self.choose.pick(PATTERNS)}, {left})"
         if "contains" in op:
             return f"{op}({self.constant('symbol')}, {left})"
-        return f"{left} {op} {self.expression(kind)}"
+        others = [name for name in self.names[kind] if name != left]
+        right = self.choose.pick(others) if others and self.choose.chance(6) else self.expression(kind)
+        return f"{left} {op} {right}"
 
     def equation(self) -> str:
         """A new variable for a value; or a record taken apart."""
@@ -208,7 +212,7 @@ class RuleWriter:
     def aggregate(self, kind: str) -> str:
         """An aggregate over earlier relations; outer variables may be injected."""
         inner = RuleWriter(self.choose, self.earlier, [], self.aggregates, self.negation, outer=self)
-        body = inner.body(self.choose.weighted({1: 4, 2: 2}), 2)
+        body = inner.body(2, 2)
         names = inner.local.get(kind, [])
         if self.choose.chance(1) and self.names.get(kind):
             names = [*names, *(n for n in self.names[kind] if n in inner.met)]  # there it is another variable

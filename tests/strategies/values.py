@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -49,6 +49,19 @@ class Chooser:
 
     def __init__(self, data: Any) -> None:
         self.data = data
+        self.spans = 1000  # each round of `repeat` has a label of its own
+
+    def repeat(self, least: int, most: int, tenths: int = 6) -> Iterator[int]:
+        """Numbers from 0, so long as luck wills. Hypothesis may leave out any of the rounds when it shrinks."""
+        for number in range(most):
+            self.spans += 1
+            self.data.start_span(self.spans)
+            if number < least or self.chance(tenths):
+                yield number
+                self.data.stop_span()
+            else:
+                self.data.stop_span()
+                return
 
     def upto(self, most: int) -> int:
         return self.data.draw_integer(0, most) if most else 0  # type: ignore[no-any-return]
@@ -79,7 +92,7 @@ class Written(SearchStrategy[T]):
     """A strategy that makes many choices in one go.
 
     Hypothesis mutates an example wherever it can tell its parts from each other; of a program with hundreds of
-    parts that gives crowds of near-copies. Here it sees no parts, so that each example is a new one.
+    parts that gives crowds of near-copies. Here no two parts have the same label, so that each example is a new one.
     """
 
     def __init__(self, write: Callable[[Chooser], T]) -> None:

@@ -47,9 +47,8 @@ def run(
         except KeyboardInterrupt:
             print(progress.interrupted(), file=sys.stderr)
             raise SystemExit(130) from None
-    if batch.bad_rows.count:
-        print(batch.bad_rows.summary(), file=sys.stderr)
-    if not no_warn and (found := [*batch.bad_rows.warnings, *batch.warnings]):
+    found = [*batch.bad_rows.report(), *batch.warnings]
+    if found and not no_warn:
         print(render(found), file=sys.stderr)
 
 

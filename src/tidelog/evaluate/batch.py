@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.analysis.check import Checked
-from tidelog.errors import Diagnostic, Report
+from tidelog.errors import Diagnostic, Report, TidelogError
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
@@ -75,14 +75,20 @@ class BatchRun:
             self.profile.write(self.options.profile, self.context, time.perf_counter() - start)
 
     def read(self) -> None:
-        types = self.checked.types
+        """The facts of all `.input` relations; what is wrong with any of them is raised together."""
+        types, problems = self.checked.types, []
         for directive in self.checked.directives("input"):
             info = self.checked.relations[directive.relation]
-            table = read_facts(info, types, directive, self.options.facts, self.bad_rows)
-            relation = self.database[info.name]
-            relation.insert(encode(table, info, types, self.database))
-            relation.settle()
-        self.bad_rows.check()
+            try:
+                table = read_facts(info, types, directive, self.options.facts, self.bad_rows)
+            except TidelogError as problem:
+                problems += problem.diagnostics
+                continue
+            if not problems:
+                self.database[info.name].insert(encode(table, info, types, self.database))
+                self.database[info.name].settle()
+        if problems:
+            raise TidelogError(problems)
 
     def evaluate(self) -> None:
         sizes = size_limits(self.checked.directives("limitsize"))
@@ -93,15 +99,15 @@ class BatchRun:
     def write(self) -> None:
         for directive in self.checked.directives("output"):
             info = self.checked.relations[directive.relation]
-            self.warnings += write_relation(
-                info, self.checked.types, self.table(info.name), directive, self.options.output
-            )
+            table = self.table(info.name, compact=True)
+            self.warnings += write_relation(info, self.checked.types, table, directive, self.options.output)
         for directive in self.checked.directives("printsize"):
             print(size_line(directive.relation, self.database[directive.relation].count))
 
-    def table(self, name: str) -> Any:
-        """A relation as an Arrow table."""
-        return decode(self.database[name].rows(None), self.checked.relations[name], self.checked.types, self.database)
+    def table(self, name: str, compact: bool = False) -> Any:
+        """A relation as an Arrow table; compact keeps its texts as dictionaries."""
+        info, rows = self.checked.relations[name], self.database[name].rows(None)
+        return decode(rows, info, self.checked.types, self.database, compact)
 
 
 def _nodes(clause: Any) -> Any:

@@ -43,7 +43,7 @@ def record_width(declared: RecordType | AdtType) -> int:
     """How many words the record of a value of this type has."""
     if isinstance(declared, RecordType):
         return len(declared.types)
-    return 1 + max(len(branch.types) for branch in declared.branches.values())
+    return declared.width
 
 
 def encode(table: pa.Table, info: RelationInfo, types: TypeSystem, database: Dictionaries) -> np.ndarray:

@@ -34,7 +34,7 @@ class FastParser:
 
     def __init__(self, lark: Lark) -> None:
         self._regex, self._keywords = _compile_terminals(lark)
-        self._skipped = frozenset(lark.ignore_tokens)
+        self._skipped = frozenset(lark.lexer_conf.ignore)
         table = lark.parser.parser._parse_table
         callbacks = lark.parser.parser.parser.callbacks
         self._start = table.start_states["start"]

@@ -18,6 +18,7 @@ from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 from lark.lexer import TextSlice
 
+from tidelog.cache import cache_directory
 from tidelog.errors import Diagnostic, Report, Source, Span
 from tidelog.lang import tree
 from tidelog.lang.advice import Advice, advise
@@ -62,9 +63,15 @@ def _end(piece: Any) -> int:
 
 
 def load_grammar(name: str, builder: TreeBuilder, **options: Any) -> Lark:
-    """The LALR parser for a grammar file of this package."""
+    """The LALR parser for a grammar file of this package; its tables are kept in the user's cache."""
     grammar = (files("tidelog.lang") / f"{name}.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", transformer=builder, keep_all_tokens=True, maybe_placeholders=False, **options)
+    settings = dict(parser="lalr", transformer=builder, keep_all_tokens=True, maybe_placeholders=False, **options)
+    cache = cache_directory()
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Lark(grammar, **settings)
+    return Lark(grammar, cache=str(cache / f"grammar-{name}-{options.get('start', 'start')}"), **settings)
 
 
 Parse: TypeAlias = Callable[[str, int], Any]

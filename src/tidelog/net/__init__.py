@@ -13,7 +13,29 @@ from tidelog.net.sn import materialise, sn, sn_iteration
 from tidelog.net.values import Fact, Update, Value
 
 __all__ = [
-    "ALGORITHMS", "Configuration", "Derivations", "Fact", "Meter", "NetProgram", "NotAllowed", "Run", "Scheduler", "Step",
-    "Update", "Value", "Verdict", "annotated", "check", "check_program", "compile_program", "load", "materialise",
-    "parse_facts", "parse_updates", "psn", "scheduler", "sn", "sn_iteration",
-]  # fmt: skip
+    "ALGORITHMS",
+    "Configuration",
+    "Derivations",
+    "Fact",
+    "Meter",
+    "NetProgram",
+    "NotAllowed",
+    "Run",
+    "Scheduler",
+    "Step",
+    "Update",
+    "Value",
+    "Verdict",
+    "annotated",
+    "check",
+    "check_program",
+    "compile_program",
+    "load",
+    "materialise",
+    "parse_facts",
+    "parse_updates",
+    "psn",
+    "scheduler",
+    "sn",
+    "sn_iteration",
+]

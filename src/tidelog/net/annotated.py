@@ -1,8 +1,8 @@
 """PSN that detects cycles (paper 000, section 5): for recursive programs.
 
-The algorithm is Algorithm 1 with the commands of Fig. 3: the same `psn`, on a configuration whose facts carry derivation
-sets S and infinite-count sets H (`derivations`). This module puts the two together and answers what only annotations can:
-which facts have infinitely many derivations.
+The algorithm is Algorithm 1 with the commands of Fig. 3: the same `psn`, on a configuration whose facts carry
+derivation sets S and infinite-count sets H (`derivations`). This module puts the two together and answers what only
+annotations can: which facts have infinitely many derivations.
 """
 
 from __future__ import annotations

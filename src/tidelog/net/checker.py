@@ -1,9 +1,9 @@
 """The model checker: every interleaving of a small network, compared with SN.
 
-`check` explores the configurations that the algorithm can reach from a state and a burst of updates, each once (identical
-updates are one move; configurations are remembered, long ones by a 128-bit digest), breadth first, so that the first
-wrong outcome found ends a shortest run. With `reduce`, a state in which some update disturbs no other one is left by that
-update alone; a wrong outcome is then looked for again without the reduction, to show a shortest run.
+`check` explores the configurations that the algorithm can reach from a state and a burst of updates, each once
+(identical updates are one move; configurations are remembered, long ones by a 128-bit digest), breadth first, so that
+the first wrong outcome found ends a shortest run. With `reduce`, a state in which some update disturbs no other one is
+left by that update alone; a wrong outcome is then looked for again without the reduction, to show a shortest run.
 """
 
 from __future__ import annotations
@@ -100,8 +100,9 @@ def check(
     goal.insert(burst)
     sn(goal)
     if exhibit is not None:
-        system: System = exhibit(program, start.counts(), burst, meter)
-        expected: Hashable = system.expects(goal.counts())  # type: ignore[attr-defined]
+        shown = exhibit(program, start.counts(), burst, meter)
+        system: System = shown
+        expected: Hashable = shown.expects(goal.counts())
     else:
         start.insert(burst)
         system = GroundPsn(start) if picking == 1 else CommandPsn(start, picking)

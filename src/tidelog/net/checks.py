@@ -63,8 +63,8 @@ def _check_signature(atom: tree.Atom, known: Signatures, report: Report) -> None
     if known.arity[atom.name] != len(atom.args):
         expected = known.arity[atom.name]
         report.error(
-            "TL1001", f"`{atom.name}` has {expected} arguments elsewhere, here {len(atom.args)}", atom.span, notes=notes,
-            help="relations with different numbers of arguments need different names",
+            "TL1001", f"`{atom.name}` has {expected} arguments elsewhere, here {len(atom.args)}", atom.span,
+            notes=notes, help="relations with different numbers of arguments need different names",
         )  # fmt: skip
     elif known.at[atom.name] != atom.at:
         report.error(
@@ -177,8 +177,8 @@ def _check_aggregates(program: tree.Program, report: Report) -> None:
                 continue
             if len(same) > 1:
                 report.error(
-                    "TL1006", f"`{name}` is an aggregate, so it must have one rule; it has {len(same)}", rule.heads[0].span,
-                    help="derive the values in a relation of their own, with as many rules as needed, and aggregate that",
+                    "TL1006", f"`{name}` is an aggregate, so it has one rule, not {len(same)}", rule.heads[0].span,
+                    help="derive the values in a relation of their own, with any number of rules, and aggregate that",
                 )  # fmt: skip
             bound = bound_variables(rule)
             for aggregate in aggregates:
@@ -229,8 +229,8 @@ def _check_strata(program: tree.Program, report: Report) -> None:
                 )  # fmt: skip
             elif operators:
                 report.warn(
-                    "TL1013", f"`{head.name}` is a {'/'.join(sorted(operators))} of values that depend on it", head.span,
-                    help="it settles if each step makes the value worse (a cost that grows); otherwise the run may not end",
+                    "TL1013", f"`{head.name}` is a {'/'.join(sorted(operators))} of what depends on it", head.span,
+                    help="it settles if each step makes the value worse (a cost that grows); else the run may not end",
                 )  # fmt: skip
 
 
@@ -243,6 +243,6 @@ def _check_materialize(program: tree.Program, signatures: Signatures, report: Re
             report.error("TL1011", f"`{item.relation}` has {arity} arguments; a key is beyond them", item.span)
         if item.lifetime is not None or item.size is not None:
             report.warn(
-                "TL1012", f"the facts of `{item.relation}` do not expire: lifetime and size are not enforced", item.span,
+                "TL1012", f"facts of `{item.relation}` do not expire: lifetime and size are not enforced", item.span,
                 help="write `infinity`",
             )  # fmt: skip

@@ -1,12 +1,14 @@
 """The annotations of paper 000, section 5: derivation sets S and infinite-count sets H.
 
-An annotated fact (p,S,H) is a copy of p that was derived with the facts in S; H ⊆ S holds those that the derivation runs
-through in a cycle. S_p = {b_1,…,b_n} ∪ S_1 ∪ … ∪ S_n and H_p = H_1 ∪ … ∪ H_n. A picked update whose fact is in its own S
-has closed a cycle, and the fact enters H; an update whose fact is in H is not made again, so every run ends (Theorem 20).
+An annotated fact (p,S,H) is a copy of p that was derived with the facts in S; H ⊆ S holds those that the derivation
+runs through in a cycle. S_p = {b_1,…,b_n} ∪ S_1 ∪ … ∪ S_n and H_p = H_1 ∪ … ∪ H_n. A picked update whose fact is in its
+own S has closed a cycle, and the fact enters H; an update whose fact is in H is not made again, so every run ends
+(Theorem 20).
 
 With `cut`, an update whose fact is already in S is not made at all: a derivation through itself adds nothing to what is
 derivable. The set of facts is the same, H stays empty, and far fewer copies exist; what is lost is which counts are
-infinite. Negated atoms and aggregates contribute nothing to S: they are of a lower stratum, so no cycle runs through them.
+infinite. Negated atoms and aggregates contribute nothing to S: they are of a lower stratum, so no cycle runs through
+them.
 """
 
 from __future__ import annotations
@@ -32,12 +34,9 @@ class Derivations:
     def combine(self, head: Fact, body: list[tuple[Fact, Tag]]) -> tuple[bool, Tag]:
         """S_p and H_p of an update of `head`, and whether it is made: only if p ∉ H_p."""
         sets = self.sets
-        support = infinite = EMPTY
-        for fact, tag in body:
-            support = sets.add(support, fact)
-            if tag is not None:
-                support = sets.union(support, tag.support)
-                infinite = sets.union(infinite, tag.infinite)
+        tags = [tag for _, tag in body if tag is not None]
+        support = sets.gather((fact for fact, _ in body), (tag.support for tag in tags))
+        infinite = sets.gather((), (tag.infinite for tag in tags))
         stops = sets.contains(support if self.cut else infinite, head)
         return not stops, Annotation(support, infinite)
 

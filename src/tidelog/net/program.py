@@ -57,7 +57,7 @@ class NetRule:
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """`head` holds, for each group of the contributions `source`, the aggregates of its columns (None: a group column)."""
+    """`head` holds, for each group of contributions `source`, the aggregates of its columns (None: a group column)."""
 
     source: str
     head: str
@@ -215,10 +215,7 @@ class _Builder:
     def _contribution(self, rule: NetRule) -> NetRule:
         """The rule for the contributions of an aggregate; the aggregation itself is noted."""
         operators = tuple(a.op if isinstance(a, tree.HeadAggregate) else None for a in rule.head_args)
-        columns = [
-            a if not isinstance(a, tree.HeadAggregate) else tree.Number(1) if a.variable == "*" else tree.Variable(a.variable)
-            for a in rule.head_args
-        ]  # fmt: skip
+        columns = [_aggregated(a) if isinstance(a, tree.HeadAggregate) else a for a in rule.head_args]
         if {"count", "sum", "mean"} & {op for op in operators if op}:
             nodes = [*(a for b in rule.body for a in b.args), *rule.conditions]
             columns += [tree.Variable(v) for v in dict.fromkeys(v for n in nodes for v in variables_of(n))]
@@ -226,6 +223,11 @@ class _Builder:
         self.arity[name], self.at[name] = len(columns), self.at[rule.head]
         self.aggregations[name] = Aggregation(name, rule.head, operators, rule.label, rule.span)
         return replace(rule, head=name, head_args=tuple(columns))
+
+
+def _aggregated(column: tree.HeadAggregate) -> tree.Term:
+    """What a contribution holds in the column of an aggregate."""
+    return tree.Number(1) if column.variable == "*" else tree.Variable(column.variable)
 
 
 def _constant(rule: NetRule) -> Iterator[Fact]:

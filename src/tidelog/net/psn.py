@@ -1,9 +1,9 @@
 """Algorithm 1 of paper 000: pipelined semi-naïve maintenance, one update at a time in any order.
 
 A scheduler decides which update a node picks next; `picking` says how many make a complete-iteration: one (a
-PSN-iteration), several, or all that the chosen node holds (section 4, discussion). With `cancel`, an update that meets its
-complement in the buffer disappears with it (Lemma 17). On a configuration with annotations this is the PSN of section 5.
-A message is an update that a node makes for another node.
+PSN-iteration), several, or all that the chosen node holds (section 4, discussion). With `cancel`, an update that meets
+its complement in the buffer disappears with it (Lemma 17). On a configuration with annotations this is the PSN of
+section 5. A message is an update that a node makes for another node.
 """
 
 from __future__ import annotations

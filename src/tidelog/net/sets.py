@@ -1,8 +1,9 @@
 """Sets of facts that share their structure: the derivation sets S and infinite-count sets H of paper 000, section 5.
 
-Facts are numbered. A set is a number too: of a node in a hash-consed binary trie whose leaves are 64-bit masks, so a set
-exists once, equal sets have equal numbers, and sets that differ in few facts share all the rest. Union and insertion
-remember their results. A set of n facts costs at most n/64 leaves and as many inner nodes, less what it shares.
+Facts are numbered. A set is a number too: of a node in a hash-consed binary trie whose leaves are masks of 1024 facts,
+so a set exists once, equal sets have equal numbers, and sets that differ in few facts share all the rest: a set made
+from another by adding a few neighbouring facts costs one leaf and the path to it. Unions are remembered, the last ones
+only.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from tidelog.net.values import Fact
 
 EMPTY = 0
-_LEAF_BITS = 6
+_LEAF_BITS = 10
+_IN_LEAF = (1 << _LEAF_BITS) - 1
+_MOST_UNIONS = 4_096
 
 
 class FactSets:
@@ -40,7 +43,7 @@ class FactSets:
 
     def add(self, a: int, fact: Fact) -> int:
         number = self.number(fact)
-        return self.union(a, self._leaf(number >> _LEAF_BITS, 1 << (number & 63)))
+        return self.union(a, self._leaf(number >> _LEAF_BITS, 1 << (number & _IN_LEAF)))
 
     def contains(self, a: int, fact: Fact) -> bool:
         number = self._numbers.get(fact)
@@ -52,7 +55,7 @@ class FactSets:
             if chunk >> height != prefix:
                 return False
             if height == 0:
-                return bool(left >> (number & 63) & 1)
+                return bool(left >> (number & _IN_LEAF) & 1)
             a = right if chunk >> (height - 1) & 1 else left
 
     def union(self, a: int, b: int) -> int:
@@ -63,8 +66,17 @@ class FactSets:
         key = (a, b) if a < b else (b, a)
         known = self._unions.get(key)
         if known is None:
+            if len(self._unions) >= _MOST_UNIONS:
+                self._unions.clear()
             known = self._unions[key] = self._union(*key)
         return known
+
+    def gather(self, facts: Iterable[Fact], sets: Iterable[int]) -> int:
+        """The facts and the members of the sets. The few facts are put together first: that makes the fewest nodes."""
+        result = self.of(facts)
+        for other in sets:
+            result = self.union(result, other)
+        return result
 
     def members(self, a: int) -> frozenset[Fact]:
         return frozenset(self._facts[n] for n in self._bits(a))

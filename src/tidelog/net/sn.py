@@ -1,8 +1,8 @@
 """Algorithm 2 of paper 000: synchronous semi-naïve maintenance under multiset semantics.
 
-An SN-iteration (Definition 7) is a complete-iteration that picks every update in 𝒰: insertions first, so that a deletion
-of a fact inserted in the same iteration finds it. The updates made wait for the next iteration. With annotations this is
-the extended SN of section 5. SN is what the checker and the tests compare every other run with.
+An SN-iteration (Definition 7) is a complete-iteration that picks every update in 𝒰: insertions first, so that a
+deletion of a fact inserted in the same iteration finds it. The updates made wait for the next iteration. With
+annotations this is the extended SN of section 5. SN is what the checker and the tests compare every other run with.
 """
 
 from __future__ import annotations

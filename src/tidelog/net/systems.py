@@ -173,8 +173,8 @@ class GroundPsn:
             self._dependence = dependence(self.program, known)
         if self._dependence is None:
             return None
-        numbers = self._dependence.grounding.numbers
-        keys = {(i, s): 2 * numbers[self.grounding.facts[self.copies[i][0]]] + (s < 0) for i, s in pending}
+        key = self._dependence.key
+        keys = {(i, s): key(self.grounding.facts[self.copies[i][0]], s) for i, s in pending}
         for move in ready:
             if self._dependence.alone(keys[move], (k for other, k in keys.items() if other != move)):
                 return [move]
@@ -206,7 +206,7 @@ class GroundPsn:
 
 
 class CommandPsn:
-    """PSN by the commands of Fig. 2 and 3, with up to `picking` updates in one complete-iteration (None: any number)."""
+    """PSN by the commands of Fig. 2 and 3, with up to `picking` updates in a complete-iteration (None: any number)."""
 
     reduces = False
 

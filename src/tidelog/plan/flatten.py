@@ -31,6 +31,7 @@ class _Flattener:
         self.types = types
         self.slots: list[tuple[str, Kind]] = []
         self.equal: dict[int, Operand] = {}  # what a slot was found to be equal to
+        self.own = 0  # the first slot of the running scope: those of enclosing scopes keep their values
 
     def rule(self) -> core.CoreRule:
         clause: Clause = self.types.clause
@@ -65,7 +66,7 @@ class _Flattener:
             case tree.Negation(body=tree.Atom(name=name, args=args)):
                 items.append(core.CoreAbsent(name, self.arguments(args, names, items)))
             case tree.Comparison(op="=", left=left, right=right):
-                self.equation(literal, left, right, names, items)
+                self.equation(left, right, names, items)
             case tree.Comparison(op=op, left=left, right=right):
                 a, b = self.operand(left, names, items), self.operand(right, names, items)
                 items.append(core.CoreFilter(op, self.types.kind_of_comparison(literal), a, b))
@@ -76,19 +77,14 @@ class _Flattener:
                 raise InternalError(f"{type(literal).__name__} in a clause's body")
 
     def equation(
-        self,
-        literal: tree.Comparison,
-        left: tree.Term,
-        right: tree.Term,
-        names: dict[str, int],
-        items: list[core.CoreItem],
+        self, left: tree.Term, right: tree.Term, names: dict[str, int], items: list[core.CoreItem]
     ) -> None:
         left, right = _uncast(left), _uncast(right)
         if isinstance(left, tree.Wildcard) or isinstance(right, tree.Wildcard):
             return
         if isinstance(left, tree.Record) and isinstance(right, tree.Record):
             for a, b in zip(left.args, right.args, strict=True):
-                self.equation(literal, a, b, names, items)
+                self.equation(a, b, names, items)
             return
         if not isinstance(left, tree.Variable):
             left, right = right, left
@@ -99,19 +95,17 @@ class _Flattener:
                 return
         one, other = self.operand(left, names, items), self.operand(right, names, items)
         if not self.unify(one, other):
-            items.append(core.CoreFilter("=", self.types.kind_of_comparison(literal), one, other))
+            items.append(core.CoreFilter("=", self.types.kind_of(left), one, other))
 
     def unify(self, a: Operand, b: Operand) -> bool:
-        """Make the two one, if one of them is a slot."""
+        """Make the two one, if one of them is a slot of the running scope."""
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return True
-        if isinstance(a, Slot):
-            self.equal[a.index] = b
-            return True
-        if isinstance(b, Slot):
-            self.equal[b.index] = a
-            return True
+        for slot, other in ((a, b), (b, a)):
+            if isinstance(slot, Slot) and slot.index >= self.own:
+                self.equal[slot.index] = other
+                return True
         return False
 
     # ---- terms
@@ -164,7 +158,9 @@ class _Flattener:
                 expression = core.Packed(tuple(operand(a, names, items) for a in args))
             case tree.Branch(args=args):
                 if self.adt(term).is_enum:
-                    self.unify(Slot(slot), operand(term, names, items))
+                    number = operand(term, names, items)
+                    if not self.unify(Slot(slot), number):
+                        items.append(core.CoreFilter("=", Kind.RECORD, Slot(slot), number))
                     return
                 tag = Const(Kind.NUMBER, self.types.branch_of(term).tag)
                 fields = [operand(a, names, items) for a in args]
@@ -182,14 +178,16 @@ class _Flattener:
 
     def aggregate(self, term: tree.Aggregate, names: dict[str, int], items: list[core.CoreItem]) -> core.Aggregated:
         scope = self.types.scope_of(term)
-        for name in scope.injected:
-            if name not in names:
-                names[name] = self.new_slot(name, self.types.variables.get(name, Kind.NUMBER))
+        for node in term.walk():
+            if isinstance(node, tree.Variable) and node.name in scope.injected and node.name not in names:
+                names[node.name] = self.new_slot(node.name, self.types.kind_of(node))
         inner = {name: names[name] for name in scope.injected}
+        injected = frozenset(inner.values())
         literals = term.body.parts if isinstance(term.body, tree.Conjunction) else (term.body,)
+        outer, self.own = self.own, len(self.slots)
         body = self.body(literals, inner)
         value = None if term.target is None else self.operand(term.target, inner, body)
-        injected = frozenset(names[name] for name in scope.injected)
+        self.own = outer
         kind = self.types.kind_of(term) if term.target is None else self.types.kind_of(term.target)
         return core.Aggregated(term.op, kind, value, tuple(body), injected)
 

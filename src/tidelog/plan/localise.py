@@ -1,8 +1,8 @@
 """Rule localisation (paper 000, section 2.1): every body at one node.
 
-A rule whose body spans nodes is split. The node where the head lives (or else that of the first atom) is the *home*; the
-other nodes hang below it in a tree whose edges are links: atoms at one node that name the other. A node Z below X joins
-its own atoms with what came from below, and sends the result to X:
+A rule whose body spans nodes is split. The node where the head lives (or else that of the first atom) is the *home*;
+the other nodes hang below it in a tree whose edges are links: atoms at one node that name the other. A node Z below X
+joins its own atoms with what came from below, and sends the result to X:
 
     r2: reachable(@S,D) :- link(@S,Z), reachable(@Z,D).
 
@@ -195,7 +195,7 @@ class _Split:
         return [atom]
 
     def _link(self, node: _Node, parent: _Node, missing: list[str]) -> tree.Atom:
-        """`co_link(@Z,X)`: the parent X tells the node Z that it listens, and what Z needs to know for its negations."""
+        """`co_link(@Z,X)`: the parent X tells the node Z that it listens, and what Z must know for its negations."""
         atoms = parent.positive()
         naming = parent.knows(node.place)
         source = [naming] if naming else atoms[:1]
@@ -216,7 +216,7 @@ class _Split:
         return self._tell(node.place, parent.place, missing, source)
 
     def _tell(self, place: Place, other: Place, values: list[str], source: list[tree.Atom]) -> tree.Atom:
-        """The atom `co_r(@place, other, values)`, and its rule unless another rule of the program has made it already."""
+        """The atom `co_r(@place, other, values)`, and its rule unless another rule of the program made it before."""
         own = [other] if isinstance(other, tree.Variable) else []
         bare = tuple(_bare(a) for a in dict.fromkeys([place, *own, *(tree.Variable(v) for v in values)]))
         key = _canonical((tree.Atom("", bare, 0), *source))
@@ -244,7 +244,7 @@ def _linked(parent: _Node, node: _Node) -> bool:
     """
     constant = not isinstance(node.place, tree.Variable)
     if not node.positive():
-        return parent.knows(node.place) is not None or constant and bool(parent.positive())
+        return parent.knows(node.place) is not None or (constant and bool(parent.positive()))
     if parent.knows(node.place) or node.knows(parent.place) or not isinstance(parent.place, tree.Variable):
         return True
     return constant and bool(parent.positive())

@@ -4,8 +4,8 @@ What it holds: a `Database` of relations (row-major words, identity table, index
 the symbol and record dictionaries, and *pipelines*: plan steps encoded as integers that one precompiled interpreter
 runs over chunks of bindings. No kernel is compiled per rule or program. The API that `evaluate/` codes against:
 
-    db = Database(threads=1, chunk=1024)
-    edge = db.create("edge", 2)                 # arity 0 is fine; db["edge"], db.relations
+    db = Database(threads=1)
+    edge = db.create("edge", 2)                 # arity 0 is fine; db["edge"], "edge" in db, db.relations, db.drop
     edge.insert(array2d) -> int                 # new rows among them; behind delta_stop, like an Emit
     edge.count, len(edge)                       # all rows, those of the running iteration included
     edge.rows(View.ALL | DELTA | OLD | None)    # 2-D array; None is everything. A snapshot: valid for ever
@@ -13,24 +13,28 @@ runs over chunks of bindings. No kernel is compiled per rule or program. The API
     edge.clear(); edge.memory() -> {"rows": bytes, "identity": bytes, "index(0)": bytes, ...}
     edge.advance() -> int                       # new rows become the delta (their number); old delta becomes old
     edge.settle()                               # everything is old, the delta is empty (the end of a stratum)
-    edge.restart()                              # everything is the delta (the beginning of a recursive stratum)
+    edge.restart() -> int                       # everything is the delta (the beginning of a recursive stratum)
 
     db.symbols.encode(pyarrow string array) -> int64 ids;  db.symbols.decode(ids) -> pyarrow string array
-    db.symbols.id(text) -> int;  db.symbols.text(id) -> str
+    db.symbols.id(text) -> int;  db.symbols.text(id) -> str;  db.symbols.find(text) -> int | None
     db.records.pack(array2d) -> ids;  db.records.unpack(ids, arity) -> array2d   (id 0 is nil)
     db.encode(Const) -> int                     # the 64-bit word
 
-    pipe = db.pipeline(steps, nslots)           # ends in Emit, begins with Scan (or with other steps: one empty binding)
+    pipe = db.pipeline(steps, nslots)           # from a Scan (or one empty binding) to an Emit
     pipe.run(); pipe.derivations                # derivations so far (emits before duplicates are dropped)
     pipe = db.pipeline(steps, nslots, inputs=(slots,), outputs=(slots,))
-    pipe.run(batch) -> batch                    # batch: int64[n, len(inputs)], one column per slot; outputs likewise.
-                                                # inputs without outputs: steps end in Emit; outputs without inputs: begin with Scan
+    pipe.run(batch) -> batch                    # int64[n, len(inputs)], one column per slot; outputs likewise. With
+                                                # inputs only, steps end in Emit; with outputs only, begin with Scan
     is_native(step) -> bool                     # whether a pipeline can hold the step
+    changing=[names]                            # option: relations that grow between runs (no sorted index for them)
 
-    stratum = db.stratum(relations, plans)      # names; Plans with pivot None run once, the others until nothing is new
-    stratum.run(progress=None) -> int           # iterations; progress(iteration, tuples) is called about every 50 ms and
-                                                # at least once per call; it may raise to stop (the database stays usable)
-    stratum.derivations -> list per plan; stratum.seconds -> list per plan; stratum.iterations
+    stratum = db.stratum(relations, plans)      # plans with pivot None run once, the others until nothing is new
+    stratum.run(progress=None, every_iteration=False) -> iterations
+                                                # progress(iteration, tuples) is called about every 50 ms, and at the
+                                                # end; it may raise to stop (the database stays usable)
+    stratum.derivations, stratum.seconds        # per plan; stratum.iterations
+
+    native.announce = print                     # told in one line before kernels are compiled, once per machine
 
 Views are ranges of rows: OLD = [0, delta_start), DELTA = [delta_start, delta_stop), ALL = [0, delta_stop). A relation
 that no stratum runs over must be settled for its facts to be seen: `insert` outside a stratum then `settle()`.
@@ -40,7 +44,10 @@ To drive iterations by hand: `restart()` the stratum's relations, run pipelines,
 A probe whose columns are all bound is answered by the identity table, whatever its view: it may see tuples of the
 running iteration, which is sound in batch evaluation (a true fact is used early, or once more).
 
-Errors at run time: `ArithmeticFault` (division by zero; it says the operation and the operands).
+A plan that probes X and then closes a cycle with Y is split so that each binding begins with the smaller of the two
+(see `adaptive`). Join order between acyclic atoms is the planner's business.
+
+Errors at run time: `ArithmeticFault` (division by zero: operation, operands, `plan`: which plan of the stratum).
 """
 
 from tidelog.store.database import Database

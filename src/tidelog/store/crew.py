@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from tidelog.store import layout as y
-from tidelog.store.encode import Encoded
+from tidelog.store.encoded import Encoded
 from tidelog.store.index import Index
 from tidelog.store.memory import address
 

@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.plan.steps import Const, Kind, Plan, Step
+from tidelog.plan.steps import Const, Plan, Step
 from tidelog.store import layout as y
 from tidelog.store import native
+from tidelog.store.adaptive import alternatives
 from tidelog.store.crew import Crew
-from tidelog.store.encode import Encoded
+from tidelog.store.encoded import Encoded
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
-from tidelog.store.pipeline import Pipeline, chunk_limits, fault
+from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault
 from tidelog.store.records import Records
 from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
 from tidelog.store.symbols import Symbols
+from tidelog.values import Kind
 
 
 class Database:
@@ -109,9 +111,11 @@ class Database:
         inputs: Sequence[int] | None = None,
         outputs: Sequence[int] | None = None,
         changing: Sequence[str] = (),
-    ) -> Pipeline:
+    ) -> Pipeline | Alternatives:
         """Steps to be run natively. `changing` names the relations that grow while it is in use."""
-        return Pipeline(self, steps, inputs, outputs, frozenset(changing))
+        parts = alternatives(steps, lambda name: self[name].arity) if inputs is None and outputs is None else [steps]
+        pipelines = [Pipeline(self, part, inputs, outputs, frozenset(changing)) for part in parts]
+        return pipelines[0] if len(pipelines) == 1 else Alternatives(pipelines)
 
     def stratum(self, relations: Sequence[str], plans: Sequence[Plan]) -> Stratum:
         """Plans to be run to their fixpoint."""
@@ -168,7 +172,7 @@ class Database:
             raise fault(encoded.plan)
         if status == y.PAUSE:
             return
-        relation = self._known[subject] if subject in self._known else encoded.sink
+        relation = self._known.get(subject, encoded.sink)
         assert relation is not None
         room = self.chunk * (self.threads + 1)
         if status == y.GROW_ROWS:

@@ -8,26 +8,44 @@ Constants are columns too, filled once. What is always true: addresses written h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidelog.plan.steps import (
-    Absent, Bound, Compute, Const, CurrentIteration, Emit, Exists, Filter, Generate, Kind, Match, Operand, Pack, Probe,
-    Scan, Slot, Step, Unpack, View,
+    Absent,
+    Bound,
+    Compute,
+    Const,
+    CurrentIteration,
+    Emit,
+    Exists,
+    Filter,
+    Generate,
+    Match,
+    Operand,
+    Pack,
+    Probe,
+    Scan,
+    Slot,
+    Step,
+    Unpack,
+    View,
 )  # fmt: skip
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer
+from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
-from tidelog.store.operations import COMPARISONS, VALUE_KINDS, operation
+from tidelog.store.operations import COMPARISONS, COPY, VALUE_KINDS, operation
 from tidelog.store.relation import Relation
+from tidelog.values import Kind
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
+RESTLESS = 3
 VIEWS = {View.ALL: y.ALL, View.DELTA: y.DELTA, View.OLD: y.OLD}
 
 
@@ -49,21 +67,6 @@ def uses(step: Step | Fewer) -> Iterable[Operand]:
         case CurrentIteration():
             return []
     raise TypeError(f"not a native step: {step}")
-
-
-@dataclass
-class Encoded:
-    """A plan block and everything that it points to."""
-
-    plan: Array
-    levels: Array
-    keep: list[Array]
-    indexes: list[tuple[Index, int]] = field(default_factory=list)  # with the layout version that was encoded
-    sink: Relation | None = None
-
-    @property
-    def stale(self) -> bool:
-        return any(index.version != version for index, version in self.indexes)
 
 
 class Encoder:
@@ -254,24 +257,28 @@ class Encoder:
     # Atoms
 
     def _checks(
-        self, match: Match, position: object, where: dict[int, int], keys: bool = False, served: Sequence[Bound] = ()
+        self,
+        match: Match,
+        at: Callable[[int], int],
+        where: dict[int, int],
+        keys: bool = False,
+        served: Sequence[Bound] = (),
     ) -> list[list[int]]:
-        """What an entry must meet besides its key (with `keys`, that too)."""
-        at = position
+        """What an entry must meet besides its key (with `keys`, that too); `at` places columns in an entry."""
         checks: list[list[int]] = []
         bound = dict(match.key)
         if keys:
-            checks += [[y.CHECK_COLUMN, at(c), self._column(o, where), 0, 0] for c, o in match.key]  # type: ignore[operator]
+            checks += [[y.CHECK_COLUMN, at(c), self._column(o, where), 0, 0] for c, o in match.key]
         for a, b in match.same:
             if a in bound and not keys:
-                checks.append([y.CHECK_COLUMN, at(b), self._column(bound[a], where), 0, 0])  # type: ignore[operator]
+                checks.append([y.CHECK_COLUMN, at(b), self._column(bound[a], where), 0, 0])
             else:
-                checks.append([y.CHECK_SAME, at(a), at(b), 0, 0])  # type: ignore[operator]
-        for b in match.bounds:
-            if b not in served:
-                kind = VALUE_KINDS[b.kind]
-                column = self._column(b.operand, where)
-                checks.append([y.CHECK_BOUND, at(b.column), column, COMPARISONS[b.op], kind])  # type: ignore[operator]
+                checks.append([y.CHECK_SAME, at(a), at(b), 0, 0])
+        for limit in match.bounds:
+            if limit not in served:
+                kind = VALUE_KINDS[limit.kind]
+                column = self._column(limit.operand, where)
+                checks.append([y.CHECK_BOUND, at(limit.column), column, COMPARISONS[limit.op], kind])
         return checks
 
     def _normal(self, match: Match) -> Match:
@@ -322,7 +329,7 @@ class Encoder:
         for slot, operand in copies:
             column = self._column(operand)
             block = self._op(y.COMPUTE, live)
-            block[y.O_CODE // 8] = operation("copy")
+            block[y.O_CODE // 8] = COPY
             block[y.O_A // 8] = block[y.O_B // 8] = column
             block[y.O_TARGET // 8] = self._target(slot)
 
@@ -334,7 +341,8 @@ class Encoder:
         values = {c for c, _ in outs} | {c for pair in match.same for c in pair} | {b.column for b in match.bounds}
         values -= set(columns)
         served: Sequence[Bound] = ()
-        if match.bounds and match.relation not in self.changing and match.view is View.ALL:
+        calm = match.relation not in self.changing and relation.restless < RESTLESS
+        if match.bounds and calm and match.view is View.ALL:
             by = match.bounds[0].column
             if by not in columns:
                 kind = VALUE_KINDS[match.bounds[0].kind]
@@ -407,23 +415,3 @@ class Encoder:
         for offset in (y.P_KEYS, y.P_SLOTS, y.P_CHOSEN, y.P_ENTRIES, y.P_SOURCES):
             plan[offset // 8] = self.scratch.column()
         return Encoded(plan, levels, [*self.keep, *self.scratch.areas], list(self.indexes))
-
-
-class Scratch:
-    """Columns of a chunk's length. Plans that never run at the same time may share one."""
-
-    def __init__(self, chunk: int) -> None:
-        self.chunk = chunk
-        self.areas: list[Array] = []
-        self._next = 0
-
-    def rewind(self) -> None:
-        self._next = 0
-
-    def column(self) -> int:
-        per_area = 16
-        if self._next == len(self.areas) * per_area:
-            self.areas.append(np.zeros(per_area * (self.chunk + 8), np.int64))
-        area, i = divmod(self._next, per_area)
-        self._next += 1
-        return address(self.areas[area]) + i * (self.chunk + 8) * 8

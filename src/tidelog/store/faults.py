@@ -9,3 +9,4 @@ class ArithmeticFault(Exception):
     def __init__(self, op: str, left: int, right: int) -> None:
         super().__init__(f"{left} {op} {right}: division by zero")
         self.op, self.left, self.right = op, left, right
+        self.plan = 0  # which plan of a stratum

@@ -92,6 +92,8 @@ class Index:
         n = self.relation.delta_stop
         if self.by is not None and 0 < self._get(layout.X_UPTO) < n:
             self.reset()
+            self.relation.restless += 1  # plans fall back on an unsorted index, which can be extended
+            self.version += 1
         if self._get(layout.X_UPTO) or self._get(layout.X_COUNTED) or n == 0:
             return
         self._choose_table(n)

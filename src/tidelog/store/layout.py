@@ -19,9 +19,9 @@ DONE, GROW_ROWS, GROW_IDENTITY, MISFIT, GROW_KEYS, GROW_ARENA, MISFIT_KEY, PAUSE
 # A relation.
 (
     R_ARITY, R_WIDE, R_ROWS, R_CAPACITY, R_COUNT, R_DELTA_START, R_DELTA_STOP, R_TABLE, R_BITS, R_USED, R_LIMIT,
-    R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK,
-) = _fields(16)  # fmt: skip
-R_SIZE = 16
+    R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK, R_FIRST,
+) = _fields(17)  # fmt: skip
+R_SIZE = 17
 
 # How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys.
 BAG, PACKED, TAGGED, BITMAP = range(4)

@@ -7,8 +7,10 @@ view taken earlier stays valid. What is always true: memory is owned by the arra
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import sys
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +33,8 @@ def _mapped(nbytes: int) -> NDArray[np.uint8] | None:
         area = mmap.mmap(-1, nbytes, flags=_MAP)
     except (OSError, ValueError, OverflowError):
         return None
-    try:
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         area.madvise(mmap.MADV_HUGEPAGE)
-    except (AttributeError, OSError, ValueError):
-        pass
     return np.frombuffer(area, np.uint8)
 
 
@@ -54,7 +54,7 @@ class Growable:
         self.stride, self.wide = stride, wide
         self.capacity = capacity
         self._reserved = capacity
-        self.data = np.empty((capacity, stride), self.dtype)
+        self.data: Any = np.empty((capacity, stride), self.dtype)
 
     @property
     def dtype(self) -> type[np.int64] | type[np.int32]:
@@ -72,7 +72,7 @@ class Growable:
                 reserved = max(1 << 30, capacity * width * 8)
                 area = _mapped(reserved)
             if area is None:
-                data = np.empty((capacity, self.stride), self.dtype)
+                data: Any = np.empty((capacity, self.stride), self.dtype)
                 self._reserved = capacity
             else:
                 self._reserved = len(area) // width

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,7 @@ def cache_directory() -> Path:
 
 def _fingerprint() -> str:
     """Names everything that the object code depends on."""
+    import llvmlite
     import llvmlite.binding as llvm
 
     digest = hashlib.sha256()
@@ -90,7 +91,10 @@ def _fingerprint() -> str:
     for source in sorted([*(here / "kernels").glob("*.py"), here / "layout.py", Path(__file__)]):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     features = llvm.get_host_cpu_features().flatten()
-    versions = [metadata.version("numba"), metadata.version("llvmlite"), sys.version, sys.platform]
+    numba = find_spec("numba")  # its version, without importing it
+    if numba is not None and numba.origin is not None:
+        digest.update(Path(numba.origin).with_name("_version.py").read_bytes())
+    versions = [llvmlite.__version__, sys.version, sys.platform]
     digest.update("\0".join([*versions, llvm.get_host_cpu_name(), features]).encode())
     return digest.hexdigest()[:32]
 

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from tidelog.plan.steps import (
-    Absent, Compute, CurrentIteration, Emit, Exists, Filter, Generate, Kind, Pack, Probe, Scan, Step, Unpack,
+    Absent,
+    Compute,
+    CurrentIteration,
+    Emit,
+    Exists,
+    Filter,
+    Generate,
+    Pack,
+    Probe,
+    Scan,
+    Step,
+    Unpack,
 )  # fmt: skip
 from tidelog.store import layout as y
+from tidelog.values import Kind
 
 COMPARISONS = {"=": y.EQ, "==": y.EQ, "!=": y.NE, "<": y.LT, "<=": y.LE, ">": y.GT, ">=": y.GE}
 VALUE_KINDS = {
@@ -20,6 +32,7 @@ OPERATIONS = (
     "lnot", "neg", "min", "max", "itou", "utoi", "itof", "utof", "ftoi", "ftou", "copy",
 )  # fmt: skip
 _CODES = {name: code for code, name in enumerate(OPERATIONS)}
+COPY = _CODES["copy"]
 _N, _U, _F = Kind.NUMBER, Kind.UNSIGNED, Kind.FLOAT
 _CONVERSIONS = {
     ("to_number", _N): "copy", ("to_number", _U): "utoi", ("to_number", _F): "ftoi",
@@ -28,10 +41,8 @@ _CONVERSIONS = {
 }  # fmt: skip
 
 
-def operation(step: Compute | str) -> int | None:
+def operation(step: Compute) -> int | None:
     """The kernels' number of a functor, or None if they have none for these kinds."""
-    if isinstance(step, str):
-        return _CODES[step]
     kind = step.arg_kinds[0] if step.arg_kinds else step.kind
     name = _CONVERSIONS.get((step.op, kind), step.op)
     if name == "ord" and kind is not Kind.FLOAT:

@@ -15,7 +15,8 @@ import numpy as np
 from tidelog.plan.steps import Step
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer
-from tidelog.store.encode import Encoded, Encoder, Scratch
+from tidelog.store.encode import Encoder
+from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import OPERATIONS
@@ -86,6 +87,25 @@ class Pipeline:
             self.database.update(index)
         self.database.run_plan(encoded)
         return None if self._sink is None or self._keeps else self._sink.rows()
+
+
+class Alternatives:
+    """A plan whose bindings each go through one of several pipelines (see `adaptive`)."""
+
+    def __init__(self, pipelines: Sequence[Pipeline]) -> None:
+        self.pipelines = tuple(pipelines)
+
+    @property
+    def derivations(self) -> int:
+        return sum(p.derivations for p in self.pipelines)
+
+    @property
+    def cycles(self) -> int:
+        return sum(p.cycles for p in self.pipelines)
+
+    def run(self, batch: Any = None) -> None:
+        for pipeline in self.pipelines:
+            pipeline.run()
 
 
 def chunk_limits(encoded: Encoded, relation: int) -> tuple[list[int], list[int]]:

@@ -13,13 +13,11 @@ import numpy as np
 from tidelog.plan.steps import Pack, Slot
 from tidelog.store.layout import TAGGED
 from tidelog.store.memory import Array
+from tidelog.store.pipeline import Pipeline
 from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
-
-NIL_WORD = -(2**31)
-
 
 class Records:
     """All records of a database."""
@@ -35,18 +33,15 @@ class Records:
             found = Relation(self._database, f"(records {arity})", arity, TAGGED)
             self._by_arity[arity] = found
             self._database.adopt(found)
-            if arity:
-                self._database.inserter(found).run(np.full((1, arity), NIL_WORD, np.int64))
-            else:  # the empty record must not be taken for nil's placeholder
-                found.count = 1
-            found.settle()
+            found.reserve_first()
         return found
 
     def pack(self, fields: Any) -> Array:
         """The ids of records given as rows, made where they do not exist."""
         batch = np.ascontiguousarray(fields, np.int64)
         n = batch.shape[1]
-        ids = self._database.pipeline([Pack(n, tuple(Slot(i) for i in range(n)))], n + 1, range(n), (n,)).run(batch)
+        step = Pack(n, tuple(Slot(i) for i in range(n)))
+        ids = Pipeline(self._database, [step], range(n), (n,)).run(batch)
         assert ids is not None
         return ids[:, 0]
 

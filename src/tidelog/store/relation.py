@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tidelog.store.database import Database
 
 FULLEST = 0.65
+MOST_ROWS = 2**31
 DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
 
 
@@ -54,6 +55,7 @@ class Relation:
         self.block = np.zeros(layout.R_SIZE, np.int64)
         self.address = address(self.block)
         self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
+        self.restless = 0  # how often it has changed under a sorted index
         self._wanted_mode = mode
         self._wide = wide
         self.block[layout.R_ARITY // 8] = arity
@@ -99,7 +101,7 @@ class Relation:
             View.DELTA: (self.delta_start, self.delta_stop),
             View.OLD: (0, self.delta_start),
         }[view]
-        rows: Array = self._rows.data[start:stop]
+        rows: Any = self._rows.data[start:stop]
         rows.flags.writeable = False
         return rows
 
@@ -154,9 +156,18 @@ class Relation:
             parts[name] = index.nbytes
         return parts
 
+    def reserve_first(self) -> None:
+        """Take row 0 out of use (for nil): it is there, but no tuple is equal to it."""
+        self._rows.data[0] = 0
+        self.block[layout.R_FIRST // 8] = 1
+        self.count = 1
+        self.settle()
+
     # Growth, when a kernel asks for it
 
     def grow_rows(self, room: int) -> None:
+        if self.count + room > MOST_ROWS:
+            raise MemoryError(f"{self.name} has more than {self.count:,} tuples; a relation holds at most {MOST_ROWS:,}")
         self._rows.grow(self.count, self.count + room)
         self._publish_rows()
 

@@ -8,7 +8,8 @@ costs what its plans and new rows cost, plus about 0.1 µs per plan, relation an
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from tidelog.plan.steps import Plan, Step
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer, alternatives
-from tidelog.store.encode import Encoded, Scratch
+from tidelog.store.encoded import Encoded, Scratch
+from tidelog.store.faults import ArithmeticFault
 from tidelog.store.index import Index
 from tidelog.store.memory import address
 from tidelog.store.pipeline import Pipeline
@@ -95,7 +97,8 @@ class Stratum:
 
     def _encode(self) -> None:
         """Encode all plans; the coverage that one asks of an index may make another stale, so until none is."""
-        while any([p.encoded().stale for team in self._teams for p in team]):
+        pipelines = [p for team in self._teams for p in team]
+        while sum(p.encoded().stale for p in pipelines):
             pass
 
     def _run_plan(self, i: int) -> None:
@@ -105,7 +108,17 @@ class Stratum:
             self.database.update(index)
         if self._scanned(team[0]) < self.database.parallel_from:
             team = team[:1]
-        self.database.crew.run(team, self._report)
+        with self._blaming(part=i):
+            self.database.crew.run(team, self._report)
+
+    @contextmanager
+    def _blaming(self, loop: int | None = None, part: int = 0) -> Iterator[None]:
+        """A fault raised inside says in its `plan` which plan it belongs to (of the loop, or of all parts)."""
+        try:
+            yield
+        except ArithmeticFault as fault:
+            fault.plan = self._plan_of[part if loop is None else self._loop[loop]]
+            raise
 
     def _scanned(self, encoded: Encoded) -> int:
         """How many rows a plan scans."""
@@ -158,7 +171,8 @@ class Stratum:
                 encoded.plan[y.P_ITERATION // 8] = self.iterations
             if self._scanned(team[0]) < self.database.parallel_from // 4:
                 team = team[:1]
-            self.database.crew.run(team, self._report)
+            with self._blaming(part=i):
+                self.database.crew.run(team, self._report)
             for encoded in team:
                 encoded.plan[y.P_LEVEL // 8] = -1
         new = sum([relation.advance() for relation in self.relations])
@@ -168,7 +182,8 @@ class Stratum:
 
     def _serve(self, status: int, subject: int, plans: dict[int, Encoded], indexes: dict[int, Index]) -> None:
         if subject in plans:
-            self.database.serve_plan(status, plans[subject])
+            with self._blaming(list(plans).index(subject)):
+                self.database.serve_plan(status, plans[subject])
         elif subject in indexes:
             self.database.serve_index(status, indexes[subject])
         else:

@@ -4,6 +4,10 @@ from tidelog.net.exhibits.base_facts import BaseFacts
 from tidelog.net.exhibits.counting import Counting
 from tidelog.net.exhibits.original import OriginalPsn
 
-EXHIBITS = {"original": OriginalPsn, "counting": Counting, "base-facts": BaseFacts}
+EXHIBITS: dict[str, type[OriginalPsn] | type[Counting] | type[BaseFacts]] = {
+    "original": OriginalPsn,
+    "counting": Counting,
+    "base-facts": BaseFacts,
+}
 
 __all__ = ["EXHIBITS", "BaseFacts", "Counting", "OriginalPsn"]

@@ -1,8 +1,8 @@
 """Exhibit: PSN with base facts as annotations (Liu et al.; paper 000, section 6).
 
-A state is a set of facts, each annotated with the base facts of one of its derivations. An insertion of what is there, and
-a deletion of what is not, are taken for the end of a cycle and discarded. That is right if channels are first in, first
-out; otherwise a deletion that overtakes its insertion is lost, and what it should have deleted stays.
+A state is a set of facts, each annotated with the base facts of one of its derivations. An insertion of what is there,
+and a deletion of what is not, are taken for the end of a cycle and discarded. That is right if channels are first in,
+first out; otherwise a deletion that overtakes its insertion is lost, and what it should have deleted stays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Exhibit: the count algorithm on recursive programs (Gupta et al.; paper 000, sections 5 and 6).
 
-Each fact has a count of derivations, and only its first copy and its last are propagated. Without recursion that is right
-for sets of facts. With recursion a fact may end up supporting itself: after its real support is gone its count is not
-zero, and it stays. (Propagating every copy instead, as Algorithm 1 does, never ends on such a program.)
+Each fact has a count of derivations, and only its first copy and its last are propagated. Without recursion that is
+right for sets of facts. With recursion a fact may end up supporting itself: after its real support is gone its count is
+not zero, and it stays. (Propagating every copy instead, as Algorithm 1 does, never ends on such a program.)
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Exhibit: delete and re-derive (Gupta et al.; paper 000, section 6), with the messages it sends.
 
-DRed keeps a set of facts. A deletion first deletes everything that some derivation with it supports, then re-derives what
-has another derivation. The state it ends with is right; what it costs in a network is the point: facts are taken back and
-sent again that PSN, which counts derivations, would only have counted down. A message is a head derived (for deletion,
-re-derivation or insertion) at a node other than its own.
+DRed keeps a set of facts. A deletion first deletes everything that some derivation with it supports, then re-derives
+what has another derivation. The state it ends with is right; what it costs in a network is the point: facts are taken
+back and sent again that PSN, which counts derivations, would only have counted down. A message is a head derived (for
+deletion, re-derivation or insertion) at a node other than its own.
 """
 
 from __future__ import annotations

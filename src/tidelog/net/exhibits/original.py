@@ -1,9 +1,10 @@
 """Exhibit: the original PSN (Loo et al.; paper 003, section 3.1, and paper 000, section 6).
 
-Each node has a queue. An update that reaches a node goes to the end of its queue *and changes the node's state at once*;
-when it is dequeued its delta-rules read that state, without distinction between b and b^ν. Here updates even arrive as
-soon as they are made and queues are first in, first out; the only freedom is which node works next. Faults: a deletion
-may find the other body facts gone and leave the head behind (Fig. 6), and `p :- t, t` derives p twice from one t.
+Each node has a queue. An update that reaches a node goes to the end of its queue *and changes the node's state at
+once*; when it is dequeued its delta-rules read that state, without distinction between b and b^ν. Here updates even
+arrive as soon as they are made and queues are first in, first out; the only freedom is which node works next. Faults: a
+deletion may find the other body facts gone and leave the head behind (Fig. 6), and `p :- t, t` derives p twice from one
+t.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class ExecBody(Definition):
             return Load((self.rule.head, substitute(self.rule.head_args, known), self.rule.sign), UPD, self.then)
         element = self.rule.body[self.place]
         match element:
-            case Scan(index=index, pattern=pattern):
+            case Scan(source=index, pattern=pattern):
                 work = auxiliary(index.of, self.place + 1)
                 wanted, tuple_ = substitute(pattern, known), Var(ELEMENT)
                 new = tuple(dict.fromkeys(variables(wanted)))
@@ -130,7 +130,11 @@ class ExecBody(Definition):
 
     @property
     def title(self) -> str:
-        return f"exec {self.rule.name} at {self.place + 1}" if self.place < len(self.rule.body) else f"emit {self.rule.name}"
+        return (
+            f"exec {self.rule.name} at {self.place + 1}"
+            if self.place < len(self.rule.body)
+            else f"emit {self.rule.name}"
+        )
 
     def __str__(self) -> str:
         return f"{self.title}; {self.then}"

@@ -14,7 +14,7 @@ from typing import Any
 
 from tidelog.errors import InternalError
 from tidelog.net.linear.formulas import Atom, Formula
-from tidelog.net.linear.terms import MAXIMAL, QUERY, RULES, UNBOUNDED, Index, below, show_terms
+from tidelog.net.linear.terms import MAXIMAL, QUERY, RULES, UNBOUNDED, Index, below, show_term
 
 Multiset = dict[Formula, int]
 
@@ -86,19 +86,24 @@ _ORDER = {"upd": 0, "picked": 1, "exec": 2, "view": 3, "ν": 4, "Δ": 5, "aux": 
 
 
 def _braces(inside: Multiset) -> str:
-    """The elements; an atom without the name of its context, a propositional one as a dot."""
-    texts: list[str] = []
-    for formula, count in inside.items():
-        text = str(formula)
-        if isinstance(formula, Atom):
-            text = show_terms(formula.args)[1:-1]
-            if len(formula.args) == 1:
-                text = text[1:-1] or "·"
-            elif len(formula.args) == 3:
-                name, args, sign = formula.args
-                text = f"{sign} {name}{show_terms(args)}" if args else f"{sign} {name}"
-        texts += [text] * count
+    texts = (_element(formula) for formula, count in inside.items() for _ in range(count))
     return "{" + ", ".join(sorted(texts)) + "}"
+
+
+def _element(formula: Formula) -> str:
+    """An atom without the name of its context: an update as `INS p(a)`, a tuple as its values, the empty one as a dot."""
+    match formula:
+        case Atom(args=()) | Atom(args=((),)):
+            return "·"
+        case Atom(args=((value,),)):
+            return show_term(value)
+        case Atom(args=((*values,),)):
+            return f"({','.join(map(show_term, values))})"
+        case Atom(args=(str() as name, (*values,), str() as sign)):
+            return f"{sign} {name}({','.join(map(show_term, values))})" if values else f"{sign} {name}"
+        case Atom(args=args):
+            return ",".join(map(show_term, args))
+    return str(formula)
 
 
 class Sequent:

@@ -4,8 +4,8 @@ A macro-rule is what happens between two stable sequents: decide on a formula; t
 on its subformulas and choices are made; the negative phases of what is released, which make no choices. `macro_rules`
 enumerates the macro-rules that end in a given stable sequent, each with the stable sequents that remain to be proved.
 
-∃ is instantiated by what the first focused literal or equality finds; a variable that still has no value when focus ends
-is outside the fragment searched (TL1091). Every application of a rule is counted, and a limit ends the search (TL1090).
+∃ is instantiated by what the first focused literal or equality finds; a variable that still has no value when focus
+ends is outside the fragment searched (TL1091). Every rule applied counts, and a limit ends the search (TL1090).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tidelog.net.linear.formulas import (
     Zero,
 )
 from tidelog.net.linear.instructions import Loop
-from tidelog.net.linear.terms import Var, match, show_term, variables
+from tidelog.net.linear.terms import PRIME, Var, match, show_term, variables
 
 DEFAULT_LIMIT = 500_000
 
@@ -70,7 +70,7 @@ class _Found(NamedTuple):
 
 
 class Focus:
-    """The macro-rules, under a limit. With `commit`, a loop takes its elements in one order only (paper 004, note 5)."""
+    """The macro-rules, under a limit. With `commit`, a loop takes its elements in one order (paper 004, note 5)."""
 
     def __init__(self, limit: int = DEFAULT_LIMIT, commit: bool = True) -> None:
         self.limit, self.commit = limit, commit
@@ -113,7 +113,7 @@ class Focus:
                 if above is not None and not linear:
                     yield self._release(above, (), body, (Step(f"!^{{{index}}}"),))
             case Definition():
-                found = _after((Step("def", formula),), self._positive(context, linear, formula.unfold()))
+                found = _after((Step("def", formula),), self._positive(context, linear, formula.unfolded))
                 if isinstance(formula, Loop) and self.commit:
                     found = (first for first in (next(found, None),) if first is not None)
                 yield from found
@@ -124,9 +124,7 @@ class Focus:
                     if left_over.spent and not rest:
                         yield _Found(values, (step,), ())
 
-    def _tensor(
-        self, context: Context, linear: tuple[Formula, ...], left: Formula, right: Formula
-    ) -> Iterator[_Found]:
+    def _tensor(self, context: Context, linear: tuple[Formula, ...], left: Formula, right: Formula) -> Iterator[_Found]:
         """A literal or test on the left says itself what it takes; otherwise every split is tried."""
         if isinstance(left, (Dual, Test, One)):
             for values, left_over, rest, step in self._consume(context, linear, left):
@@ -144,10 +142,12 @@ class Focus:
     def _exists(
         self, context: Context, linear: tuple[Formula, ...], names: tuple[str, ...], body: Formula
     ) -> Iterator[_Found]:
-        """Fresh names, so that an outer variable without a value yet cannot be mistaken for one of these."""
-        self._fresh += 1
-        fresh = {n: f"{n}'{self._fresh}" for n in names}
-        opened = body.substitute({n: Var(f) for n, f in fresh.items()})
+        """New names where there are outer variables without a value, so that they are not mistaken for these."""
+        fresh, opened = {n: n for n in names}, body
+        if not body.free.issubset(names):
+            self._fresh += 1
+            fresh = {n: f"{n}{PRIME}{self._fresh}" for n in names}
+            opened = body.substitute({n: Var(f) for n, f in fresh.items()})
         for found in self._positive(context, linear, opened):
             chosen = tuple((n, found.values[f]) for n, f in fresh.items() if f in found.values)
             outer = {n: v for n, v in found.values.items() if n not in fresh.values()}
@@ -171,7 +171,7 @@ class Focus:
                 if values is not None:
                     yield values, context, linear, Step("=", formula)
             case Dual(atom=Atom(index=index, args=args)):
-                if any(variables(index)):
+                if variables(index):
                     raise _outside(f"the context of `{formula}` is not known when focus reaches it")
                 for atom in list(context[index]):
                     if isinstance(atom, Atom) and (values := match(args, atom.args)) is not None:
@@ -190,7 +190,7 @@ class Focus:
         self, context: Context, linear: tuple[Formula, ...], formula: Formula, before: tuple[Step, ...]
     ) -> _Found:
         if formula.free:
-            names = ", ".join(sorted(n.split("'")[0] for n in formula.free))
+            names = ", ".join(sorted(n.split(PRIME)[0] for n in formula.free))
             raise _outside(f"focus ends before {names} has a value")
         steps = list(before)
         premises = tuple(self._negative(context, linear, formula, steps))
@@ -208,7 +208,7 @@ class Focus:
                 match head:
                     case Definition() if head.positive is not True:
                         steps.append(Step("def", head))
-                        pending.append(head.unfold())
+                        pending.append(head.unfolded)
                     case Bottom():
                         steps.append(Step("⊥"))
                     case Top():
@@ -226,7 +226,7 @@ class Focus:
                         context = context.add(index, body)
                     case Forall(names=names, body=body):
                         self._fresh += 1
-                        fresh = {n: f"{n}'{self._fresh}" for n in names}
+                        fresh = {n: f"{n}{PRIME}{self._fresh}" for n in names}
                         steps.append(Step("∀", None, tuple(fresh.items())))
                         pending.append(body.substitute(fresh))
                     case _:

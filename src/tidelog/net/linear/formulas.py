@@ -31,7 +31,7 @@ CONTINUATION = "κ"
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
+def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 
@@ -39,6 +39,10 @@ def _names(kind: Any) -> tuple[str, ...]:
 class Formula:
     positive: ClassVar[bool | None] = True
     """Whether focus stays on it; None for a definition that is unfolded wherever it is met."""
+
+    def _names(self) -> tuple[str, ...]:
+        kind: Any = type(self)
+        return _field_names(kind)
 
     @property
     def bound(self) -> frozenset[str]:
@@ -48,7 +52,7 @@ class Formula:
     def free(self) -> frozenset[str]:
         """The names of the variables that are free in it, the continuation included."""
         found: set[str] = set()
-        for name in _names(type(self)):
+        for name in self._names():
             value = getattr(self, name)
             found.update(value.free if isinstance(value, Formula) else variables(value))
         return frozenset(found) - self.bound
@@ -63,7 +67,7 @@ class Formula:
         if self.free.isdisjoint(values):
             return self
         inner = {n: v for n, v in values.items() if n not in self.bound}
-        return type(self)(*(_put(getattr(self, name), inner) for name in _names(type(self))))
+        return type(self)(*(_put(getattr(self, name), inner) for name in self._names()))
 
 
 def _put(value: Any, values: Mapping[str, Any]) -> Any:
@@ -234,7 +238,7 @@ class Equal(Test):
 
 
 def _computed(pattern: Any) -> Any:
-    return pattern if any(variables(pattern)) else evaluate(pattern)
+    return pattern if variables(pattern) else evaluate(pattern)
 
 
 @dataclass(frozen=True)
@@ -315,6 +319,11 @@ class Continue(Formula):
 @dataclass(frozen=True)
 class Definition(Formula):
     """A name for a formula; the rule `def` replaces it."""
+
+    @cached_property
+    def unfolded(self) -> Formula:
+        """What `unfold` gives, made once: a loop meets itself again in every round."""
+        return self.unfold()
 
     def unfold(self) -> Formula:
         raise NotImplementedError

@@ -1,9 +1,9 @@
 """The basic instructions of Fig. 2 of paper 004 as definitions: load, unload, loop, end; and move and copy.
 
-    load ⟨t⟩ l prog    ≜  ?^l (l t) ⅋ prog
-    unload l ⟨t⟩ prog  ≜  (l t)^⊥ ⊗ prog
-    loop l kprog prog  ≜  ∃v[(l v)^⊥ ⊗ (kprog v)(loop l kprog prog)] ⊕ !^{l̂} prog
-    end                ≜  ⊥
+load ⟨t⟩ l prog    ≜  ?^l (l t) ⅋ prog
+unload l ⟨t⟩ prog  ≜  (l t)^⊥ ⊗ prog
+loop l kprog prog  ≜  ∃v[(l v)^⊥ ⊗ (kprog v)(loop l kprog prog)] ⊕ !^{l̂} prog
+end                ≜  ⊥
 """
 
 from __future__ import annotations

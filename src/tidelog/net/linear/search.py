@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple, TypeAlias
 from tidelog.errors import error
 from tidelog.net.linear.commands import COMMANDS, Command
 from tidelog.net.linear.contexts import Sequent
-from tidelog.net.linear.encoding import decode, update_atom, update_of
+from tidelog.net.linear.encoding import decode, update_of
 from tidelog.net.linear.focus import DEFAULT_LIMIT, Focus, MacroRule
 from tidelog.net.linear.formulas import Atom, Bang, Formula
-from tidelog.net.linear.terms import EXEC, MAXIMAL, PICKED, UPD
+from tidelog.net.linear.terms import EXEC, PICKED, UPD
 from tidelog.net.values import Update
 
 Strategy: TypeAlias = Literal["psn", "sn", "any"]
@@ -58,25 +58,25 @@ class Search:
 
     # ---- one command
 
-    def executions(self, sequent: Sequent, commands: Iterable[str] = COMMANDS) -> Iterator[Execution]:
-        """Every execution that can come next."""
+    def executions(
+        self, sequent: Sequent, commands: Iterable[str] = COMMANDS, uses: Update | None = None
+    ) -> Iterator[Execution]:
+        """Every execution that can come next; with `uses`, those that use this update."""
         if sequent.linear:
             raise error("TL1091", "a command is being executed: no other can start")
         wanted = set(commands)
         start = (m for m in self.focus.macro_rules(sequent) if _command(m.steps[0].about) in wanted)
-        for path, goals in self._paths(start, lambda goals: not goals or not goals[0].linear):
+
+        def agrees(macro: MacroRule, goals: Goals) -> bool:
+            return uses is None or _uses([macro]) in (None, uses)
+
+        for path, goals in self._paths(start, lambda goals: not goals or not goals[0].linear, agrees):
             command = _command(path[0].steps[0].about) or ""
-            yield Execution(command, _uses(command, path), tuple(path), sequent, goals[0] if goals else None)
+            yield Execution(command, _uses(path), tuple(path), sequent, goals[0] if goals else None)
 
     def execute(self, sequent: Sequent, command: str, uses: Update | None = None) -> Execution | None:
-        """The execution of a command that uses this update, or None if there is none."""
-        only = _only(sequent, command, uses)
-        if only is None:
-            return None
-        for found in self.executions(only, (command,)):
-            if found.uses == uses or command == "query":
-                return found if only is sequent else _back(found, command, only, sequent)
-        return None
+        """The first execution of a command (that uses this update), or None if there is none."""
+        return next(self.executions(sequent, (command,), uses), None)
 
     # ---- runs
 
@@ -90,7 +90,9 @@ class Search:
 
     def final(self, sequent: Sequent, strategy: Strategy = "psn") -> list[Proof]:
         """A run to each different sequent in which nothing but `query` can be executed."""
-        return [p for p in self._runs(sequent, strategy) if p.last and not any(True for _ in self._moves(p.last, strategy))]
+        return [
+            p for p in self._runs(sequent, strategy) if p.last and not any(True for _ in self._moves(p.last, strategy))
+        ]
 
     def _runs(self, sequent: Sequent, strategy: Strategy) -> Iterator[Proof]:
         """A run to every sequent that can be reached, depth first."""
@@ -136,7 +138,7 @@ class Search:
     def complete(
         self, sequent: Sequent, updates: Iterable[Update], commands: tuple[str, ...] = ("pick", "fire", "update")
     ) -> list[Execution] | None:
-        """A complete iteration (Definition 2): each command for all updates, in the order given; None if one cannot be."""
+        """A complete iteration (Definition 2): each command for all updates, in this order; None if it cannot be."""
         done: list[Execution] = []
         updates = list(updates)
         for command in commands:
@@ -154,7 +156,7 @@ class Search:
         """A focused proof of any sequent, its macro-rules from the root upwards and left to right; None if none."""
         seen: set[tuple[object, ...]] = set()
 
-        def fresh(goals: Goals) -> bool:
+        def fresh(macro: MacroRule, goals: Goals) -> bool:
             key = tuple(g.key for g in goals)
             new = key not in seen
             seen.add(key)
@@ -167,7 +169,7 @@ class Search:
         self,
         start: Iterator[MacroRule],
         stop: Callable[[Goals], bool],
-        enter: Callable[[Goals], bool] = lambda goals: True,
+        enter: Callable[[MacroRule, Goals], bool],
     ) -> Iterator[tuple[list[MacroRule], Goals]]:
         """Depth first, on an explicit stack: sequences of macro-rules for the first open goal, until `stop` holds."""
         path: list[MacroRule] = []
@@ -182,9 +184,10 @@ class Search:
                     path.pop()
                 continue
             goals = macro.premises + rests[-1]
-            if stop(goals):
-                yield [*path, macro], goals
-            elif goals and enter(goals):
+            if not goals or enter(macro, goals):
+                if stop(goals):
+                    yield [*path, macro], goals
+                    continue
                 path.append(macro)
                 rests.append(goals[1:])
                 stack.append(self.focus.macro_rules(goals[0]))
@@ -194,10 +197,10 @@ def _command(formula: Formula | None) -> str | None:
     return formula.body.name if isinstance(formula, Bang) and isinstance(formula.body, Command) else None
 
 
-def _uses(command: str, path: list[MacroRule]) -> Update | None:
-    bag = BAGS.get(command)
+def _uses(path: Iterable[MacroRule]) -> Update | None:
+    """The update that is unloaded from upd, picked or exec."""
     for macro in path:
         for step in macro.steps:
-            if step.rule == "I" and isinstance(step.about, Atom) and step.about.index == bag:
+            if step.rule == "I" and isinstance(step.about, Atom) and step.about.index in BAGS.values():
                 return update_of(step.about)
     return None

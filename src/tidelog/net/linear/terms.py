@@ -10,7 +10,7 @@ indexes the index `hat(ℐ)` that can only be banged when all contexts of ℐ ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,6 +19,8 @@ from tidelog.net.values import Value, show
 
 Term: TypeAlias = "Value | Var | Apply | DeltaRule | tuple[Term, ...]"
 INS, DEL = "INS", "DEL"
+PRIME = "'"
+"""Stands between a variable's name and the number that makes it different from all others."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Index(NamedTuple):
     number: int = 0
 
     def __str__(self) -> str:
-        name = self.of.name if isinstance(self.of, Var) else self.of
+        name = show_term(self.of) if isinstance(self.of, Var) else self.of
         match self.kind:
             case "view":
                 return str(name)
@@ -53,14 +55,14 @@ class Index(NamedTuple):
             case "aux":
                 return f"{name}_aux^{self.number}"
             case "hat":
-                return "test" if self == TEST else f"^{'+'.join(map(str, self.of))}"
+                return "test" if self == TEST else f"hat({','.join(map(str, self.of))})"
         return self.kind
 
 
 class Scan(NamedTuple):
     """A body atom of a delta-rule: the context that it reads and the pattern of its arguments."""
 
-    index: Index
+    source: Index
     pattern: tuple[Any, ...]
 
 
@@ -124,7 +126,7 @@ TEST = hat(UPD, PICKED, EXEC)
 
 def below(low: Index, high: Index) -> bool:
     """low ⪯ high. Not literally the paper's: a hat is not below -∞ or another hat, or it would be below everything."""
-    if low == high or low == MINIMAL or high == MAXIMAL:
+    if low in (high, MINIMAL) or high == MAXIMAL:
         return True
     return low.kind == "hat" and high.kind not in ("hat", "-∞") and high not in low.of
 
@@ -136,14 +138,19 @@ def is_value(term: Any) -> bool:
     return not isinstance(term, (Var, Apply))
 
 
-def variables(term: Any) -> Iterator[str]:
-    if isinstance(term, Var):
-        yield term.name
-    elif isinstance(term, tuple):
-        for part in term:
-            yield from variables(part)
-    elif isinstance(term, Apply):
-        yield from variables(term.args)
+def variables(term: Any) -> list[str]:
+    """The names of the variables in a term, in textual order, with repetitions."""
+    found: list[str] = []
+    pending = [term]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        elif isinstance(part, Var):
+            found.append(part.name)
+        elif isinstance(part, Apply):
+            pending.append(part.args)
+    return found
 
 
 def substitute(term: Any, values: Mapping[str, Any]) -> Any:
@@ -188,7 +195,7 @@ def evaluate(term: Any) -> Value:
 def show_term(term: Any) -> str:
     match term:
         case Var(name=name):
-            return name
+            return name.split(PRIME)[0]
         case DeltaRule(name=name):
             return name
         case tuple():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from tidelog.store.kernels.raw import as_bits, as_float, inlined, kernel, ld64, lshr, sdiv, srem, st64, udiv, ult, urem
-from tidelog.store.layout import EQ, FLOAT, GE, GT, LE, LT, NE, UNSIGNED
+from tidelog.store.layout import EQ, FLOAT, GT, LE, LT, NE, UNSIGNED
 
 OPERATIONS = (
     "+", "-", "*", "/", "%", "^", "band", "bor", "bxor", "bshl", "bshr", "bshru", "bnot", "land", "lor", "lxor",
@@ -191,7 +191,7 @@ def apply(op: int, kind: int, a: int, b: int, target: int, m: int) -> int:
         for i in range(m):
             st64(target + i * 8, as_bits(on_floats(op, as_float(ld64(a + i * 8)), as_float(ld64(b + i * 8)))))
         return -1
-    if op == DIV or op == MOD:
+    if op in (DIV, MOD):
         for i in range(m):
             if ld64(b + i * 8) == 0:
                 return i
@@ -234,7 +234,7 @@ def apply(op: int, kind: int, a: int, b: int, target: int, m: int) -> int:
     elif op == FTOU:
         for i in range(m):
             st64(target + i * 8, float_to_unsigned(as_float(ld64(a + i * 8))))
-    elif op == COPY or op == ITOU or op == UTOI:
+    elif op in (COPY, ITOU, UTOI):
         for i in range(m):
             st64(target + i * 8, ld64(a + i * 8))
     else:

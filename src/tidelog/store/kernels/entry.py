@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidelog.store.kernels.identity import find_members
 from tidelog.store.kernels.machine import now, run_plan, run_stratum
+from tidelog.store.kernels.membership import find_members
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
 from tidelog.store.kernels.segments import rehash_index, update_index

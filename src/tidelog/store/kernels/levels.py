@@ -9,10 +9,9 @@ chunk holds at most P_CHUNK bindings; a source that gives 0 is exhausted. Cost: 
 from __future__ import annotations
 
 from tidelog.store.kernels.arithmetic import compare, less
+from tidelog.store.kernels.lookup import find_segments
 from tidelog.store.kernels.raw import as_bits, as_float, fetch_add, inlined, kernel, ld64, ldw, st64
-from tidelog.store.kernels.segments import find_segments
 from tidelog.store.layout import (
-    ALL,
     CHECK_BYTES,
     CHECK_COLUMN,
     CHECK_SAME,
@@ -42,7 +41,6 @@ from tidelog.store.layout import (
     L_SORT_HIGH,
     L_SORT_KIND,
     L_SORT_LOW,
-    L_START,
     L_STOP,
     L_TARGET,
     L_VIEW,

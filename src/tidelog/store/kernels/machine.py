@@ -10,10 +10,12 @@ returned, the operation named by P_OP has done nothing yet. Cost: about 0.1 µs 
 from __future__ import annotations
 
 from tidelog.store.kernels.arithmetic import apply, select
-from tidelog.store.kernels.identity import find_members, insert_chunk
+from tidelog.store.kernels.identity import insert_chunk
 from tidelog.store.kernels.levels import open_level, passes, produce
+from tidelog.store.kernels.lookup import find_segments
+from tidelog.store.kernels.membership import find_members
 from tidelog.store.kernels.raw import cycles, kernel, ld64, ldw, st64
-from tidelog.store.kernels.segments import find_segments, update_index
+from tidelog.store.kernels.segments import update_index
 from tidelog.store.layout import (
     ABSENT,
     COMPUTE,
@@ -25,10 +27,8 @@ from tidelog.store.layout import (
     FILTER,
     ITERATION,
     L_COUNT,
-    L_LENGTHS,
     L_NOPS,
     L_OPS,
-    L_SEGMENTS,
     L_SIZE,
     MEMBER,
     NONMEMBER,
@@ -41,7 +41,6 @@ from tidelog.store.layout import (
     O_KIND,
     O_LIVE,
     O_NCHECK,
-    O_NKEY,
     O_NLIVE,
     O_NOUT,
     O_OUTS,
@@ -82,7 +81,6 @@ from tidelog.store.layout import (
     R_STRIDE,
     R_TICK,
     R_WIDE,
-    T_BUDGET,
     T_INDEXES,
     T_ITERATION,
     T_MAX_ITERATIONS,

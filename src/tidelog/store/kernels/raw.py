@@ -10,10 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import extending, njit, types
 
 I32, I64, F64 = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+
+
+def intrinsic(function: Any) -> Any:
+    """numba's decorator, with a type."""
+    return extending.intrinsic(function)
 
 
 def _pointer(builder: Any, address: Any, to: Any) -> Any:

@@ -15,6 +15,7 @@ from tidelog.store.layout import (
     R_ARITY,
     R_BITS,
     R_COUNT,
+    R_FIRST,
     R_MODE,
     R_PACK,
     R_ROWS,
@@ -22,6 +23,7 @@ from tidelog.store.layout import (
     R_TABLE,
     R_USED,
     R_WIDE,
+    TAGGED,
     TOP,
 )
 
@@ -52,13 +54,13 @@ def rebuild_identity(r: int, scratch: int) -> None:
     wide, rows, arity, n = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(r + R_ARITY), ld64(r + R_COUNT)
     stride, pack = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_PACK)
     shift, mask = 64 - bits, (1 << bits) - 1
-    first = 0
+    first = ld64(r + R_FIRST)
     while first < n:
         m = min(n - first, BLOCK)
         for i in range(m):
             address = rows + (first + i) * stride
             key = 0
-            if mode == PACKED or mode == BITMAP:
+            if mode != TAGGED:
                 for c in range(arity):
                     v = ldw(address + (c << (2 + wide)), wide) - ld64(pack + c * 24)
                     key |= v << ld64(pack + c * 24 + 16)

@@ -10,16 +10,14 @@ Cost: two cache misses per appended row, prefetched; one for the slot and one pe
 
 from __future__ import annotations
 
-from tidelog.store.kernels.identity import fits_columns, hash_columns, mix
+from tidelog.store.kernels.identity import mix
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64, stw
 from tidelog.store.layout import (
-    DELTA,
     DONE,
     GOLDEN,
     GROW_ARENA,
     GROW_KEYS,
     MISFIT_KEY,
-    OLD,
     PACKED,
     R_DELTA_START,
     R_DELTA_STOP,
@@ -79,7 +77,7 @@ def same_key(rows: int, stride: int, wide: int, a: int, b: int, nkey: int, keys:
 
 @kernel
 def locate_rows(x: int, first: int, m: int, slots: int) -> int:
-    """Addresses of the key slots of m rows (made when absent) into `slots`; a status. Rows go through X_ORDER if set."""
+    """Addresses of the key slots of m rows (made when absent) into `slots`; a status. Rows go by X_ORDER if set."""
     r = ld64(x + X_RELATION)
     wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
     stride = ld64(r + R_STRIDE) << (2 + wide)
@@ -310,78 +308,3 @@ def rehash_index(old: int, old_bits: int, old_pack: int, x: int) -> None:
             st64(table + s * S_BYTES, e)
             for w in range(1, 4):
                 st64(table + s * S_BYTES + w * 8, ld64(slot + w * 8))
-
-
-@kernel
-def find_segments(x: int, view: int, columns: int, m: int, keys: int, chosen: int, offsets: int, lengths: int) -> None:
-    """offsets[i], lengths[i] := the segment (in words, in entries) that key i has in a view; keys, chosen: scratch."""
-    r = ld64(x + X_RELATION)
-    mode, table, bits, nkey = ld64(x + X_MODE), ld64(x + X_TABLE), ld64(x + X_BITS), ld64(x + X_NKEY)
-    multiplier, shift, mask = ld64(x + X_MULTIPLIER), ld64(x + X_SHIFT), (1 << bits) - 1
-    nvalue, tick, from_start = ld64(x + X_NVALUE), ld64(r + R_TICK), ld64(r + R_DELTA_START) == 0
-    wide, arena = ld64(r + R_WIDE), ld64(x + X_ARENA)
-    k = m
-    if mode == PACKED:
-        k = fits_columns(columns, nkey, ld64(x + X_PACK), m, keys, chosen)
-        if k < m:
-            for i in range(m):
-                st64(lengths + i * 8, 0)
-        for j in range(k):
-            s = spread(ld64(keys + j * 8), multiplier, shift)
-            prefetch(table + s * S_BYTES)
-    else:
-        hash_columns(columns, nkey, m, keys)
-        for j in range(k):
-            st64(chosen + j * 8, j)
-            prefetch(table + lshr(ld64(keys + j * 8), shift) * S_BYTES)
-    rows, stride, keycols = ld64(r + R_ROWS), ld64(r + R_STRIDE) << (2 + wide), ld64(x + X_KEYS)
-    for j in range(k):
-        key, i = ld64(keys + j * 8), ld64(chosen + j * 8)
-        found = False
-        if mode == PACKED:
-            s = spread(key, multiplier, shift)
-            while True:
-                slot = table + s * S_BYTES
-                e = ld64(slot)
-                if e == key | TOP:
-                    found = True
-                    break
-                if e == 0:
-                    break
-                s = (s + 1) & mask
-        else:
-            tag = ((key & 0x7FFFFFFF) << 32) | TOP
-            s = lshr(key, shift)
-            while True:
-                slot = table + s * S_BYTES
-                e = ld64(slot)
-                if e == 0:
-                    break
-                if lshr(e ^ tag, 32) == 0:
-                    address = rows + (e & 0xFFFFFFFF) * stride
-                    found = True
-                    for c in range(nkey):
-                        v = ldw(address + (ld64(keycols + c * 8) << (2 + wide)), wide)
-                        if v != ld64(ld64(columns + c * 8) + i * 8):
-                            found = False
-                            break
-                    if found:
-                        break
-                s = (s + 1) & mask
-        if not found:
-            st64(lengths + i * 8, 0)
-            continue
-        offset, length = ld64(slot + S_OFFSET), ld32(slot + S_LENGTH)
-        if view != 0:
-            previous = 0 if from_start else length
-            if not from_start and ld32(slot + S_STAMP) == tick:
-                previous = ld32(slot + S_PREVIOUS)
-            if view == OLD:
-                length = previous
-            elif view == DELTA:
-                offset += previous * nvalue
-                length -= previous
-        st64(offsets + i * 8, offset)
-        st64(lengths + i * 8, length)
-        if length > 0 and nvalue > 0:
-            prefetch(arena + (offset << (2 + wide)))

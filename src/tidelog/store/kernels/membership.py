@@ -1,0 +1,102 @@
+"""Membership: which tuples of a chunk does a relation know?
+
+Cost: like an insertion that inserts nothing. Other threads may be inserting: a tuple that they add meanwhile may or
+may not be seen.
+"""
+
+from __future__ import annotations
+
+from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
+from tidelog.store.kernels.raw import kernel, ld64, lshr, prefetch, st64
+from tidelog.store.layout import (
+    PACKED,
+    R_ARITY,
+    R_BITS,
+    R_COUNT,
+    R_MODE,
+    R_PACK,
+    R_ROWS,
+    R_STRIDE,
+    R_TABLE,
+    R_WIDE,
+    TAGGED,
+    TOP,
+)
+
+
+@kernel
+def fits_columns(columns: int, arity: int, pack: int, m: int, keys: int, chosen: int) -> int:
+    """Like pack_columns, for a lookup: lists in `chosen` which tuples fit at all, and gives their number."""
+    bad = pack_columns(columns, arity, pack, m, keys)
+    if bad == 0:
+        for i in range(m):
+            st64(chosen + i * 8, i)
+        return m
+    k = 0
+    for i in range(m):
+        bad = 0
+        for c in range(arity):
+            v = ld64(ld64(columns + c * 8) + i * 8) - ld64(pack + c * 24)
+            bad |= lshr(v, ld64(pack + c * 24 + 8))
+        if bad == 0:
+            st64(chosen + k * 8, i)
+            st64(keys + k * 8, ld64(keys + i * 8))
+            k += 1
+    return k
+
+
+@kernel
+def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: int) -> None:
+    """found[i] := 1 when tuple i is in the relation, else 0; `keys` and `chosen` are scratch."""
+    for i in range(m):
+        st64(found + i * 8, 0)
+    mode, arity, table, bits = ld64(r + R_MODE), ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS)
+    shift, mask = 64 - bits, (1 << bits) - 1
+    if ld64(r + R_COUNT) == 0:
+        return
+    if mode == TAGGED:
+        wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
+        stride = ld64(r + R_STRIDE) << (2 + wide)
+        hash_columns(columns, arity, m, keys)
+        for i in range(m):
+            prefetch(table + lshr(ld64(keys + i * 8), shift) * 8)
+        for i in range(m):
+            h = ld64(keys + i * 8)
+            tag = ((h & 0x7FFFFFFF) << 32) | TOP
+            s = lshr(h, shift)
+            e = ld64(table + s * 8)
+            while e != 0:
+                if lshr(e ^ tag, 32) == 0 and row_equals(rows + (e & 0xFFFFFFFF) * stride, wide, columns, arity, i):
+                    st64(found + i * 8, 1)
+                    break
+                s = (s + 1) & mask
+                e = ld64(table + s * 8)
+        return
+    k = fits_columns(columns, arity, ld64(r + R_PACK), m, keys, chosen)
+    if mode == PACKED:
+        for j in range(k):
+            prefetch(table + lshr(mix(ld64(keys + j * 8)), shift) * 8)
+        for j in range(k):
+            key = ld64(keys + j * 8)
+            s = lshr(mix(key), shift)
+            e = ld64(table + s * 8)
+            while e != 0:
+                if e == key | TOP:
+                    st64(found + ld64(chosen + j * 8) * 8, 1)
+                    break
+                s = (s + 1) & mask
+                e = ld64(table + s * 8)
+    else:
+        for j in range(k):
+            prefetch(table + lshr(mix(lshr(ld64(keys + j * 8), 6)), shift) * 16)
+        for j in range(k):
+            key = ld64(keys + j * 8)
+            block = lshr(key, 6)
+            s = lshr(mix(block), shift)
+            e = ld64(table + s * 16)
+            while e != 0:
+                if e == block | TOP:
+                    st64(found + ld64(chosen + j * 8) * 8, lshr(ld64(table + s * 16 + 8), key & 63) & 1)
+                    break
+                s = (s + 1) & mask
+                e = ld64(table + s * 16)

@@ -1,0 +1,255 @@
+"""The focused prover on sequents that have nothing to do with Datalog: it proves what linear logic proves."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tidelog.errors import InternalError, TidelogError
+from tidelog.net.linear import Context, Search, Sequent, show_macros
+from tidelog.net.linear.formulas import (
+    Atom,
+    Bang,
+    Bottom,
+    Compared,
+    Definition,
+    Dual,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    One,
+    Par,
+    Plus,
+    Quest,
+    Tensor,
+    Top,
+    With,
+    Zero,
+)  # fmt: skip
+from tidelog.net.linear.instructions import End, Load, Loop, Unload, copy, move
+from tidelog.net.linear.terms import (
+    EXEC,
+    MAXIMAL,
+    MINIMAL,
+    PICKED,
+    QUERY,
+    RULES,
+    TEST,
+    UNBOUNDED,
+    UPD,
+    Index,
+    Var,
+    auxiliary,
+    below,
+    delta,
+    hat,
+    updated,
+    view,
+)  # fmt: skip
+
+A, B, C = (Atom(Index("view", n)) for n in "abc")
+NA, NB, NC = Dual(A), Dual(B), Dual(C)
+X = Var("X")
+INDEXES = [
+    UPD, PICKED, EXEC, RULES, QUERY, MAXIMAL, MINIMAL, TEST, view("p"), updated("p"), delta("p"), auxiliary("p", 1),
+    hat(view("p")), hat(updated("p")), hat(view("p"), UPD),
+]  # fmt: skip
+
+
+def provable(*formulas: Formula, context: Context | None = None) -> bool:
+    start = Sequent(context or Context(), formulas)
+    for negative in formulas:
+        if negative.positive is False and not isinstance(negative, Atom):
+            raise AssertionError("give a stable sequent")
+    return Search(20_000).derive(start) is not None
+
+
+def whole(formula: Formula) -> bool:
+    """Whether ⊢ F, for a formula of any polarity: by way of F ⊗ 1 with F released."""
+    return provable(Tensor(formula, One()))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        Par(A, NA), Par(NA, A), One(), Top(), Par(Bottom(), One()), Par(Par(A, B), Tensor(NA, NB)),
+        Par(With(A, B), Plus(NA, NB)), Par(A, Plus(NA, NB)), Par(Tensor(NA, NB), Par(B, A)), Par(Top(), A),
+        Par(Par(A, Par(B, C)), Tensor(Tensor(NA, NB), NC)), With(One(), Par(A, NA)), Bang(MINIMAL, Par(A, NA)),
+        Par(Quest(MAXIMAL, Tensor(NA, Bottom())), Par(A, Par(A, One()))), Par(Quest(MAXIMAL, NA), One()),
+        Forall(("X",), Par(Atom(view("p"), (X,)), Exists(("Y",), Dual(Atom(view("p"), (Var("Y"),)))))),
+        Par(Tensor(NA, Par(B, NB)), A), Plus(Zero(), One()), Equal(1, 1), Compared("<", 1, 2),
+    ],
+)  # fmt: skip
+def test_theorems_are_proved(formula: Formula) -> None:
+    assert whole(formula)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        A, NA, Zero(), Bottom(), Tensor(A, NA), Par(A, A), Par(A, Par(A, NA)), Par(A, Tensor(NA, NA)),
+        Par(Par(A, B), Plus(NA, NB)), Par(With(A, B), Tensor(NA, NB)), Par(A, One()), Plus(Zero(), Zero()),
+        With(One(), Bottom()), Par(Plus(A, B), With(NA, NC)), Tensor(One(), Bottom()), Equal(1, 2), Compared("<", 2, 1),
+        Par(Tensor(A, B), Tensor(NA, NB)), Par(Quest(UPD, NA), One()),
+        Par(Quest(UPD, Tensor(NA, Bottom())), Par(A, Par(A, One()))),
+    ],
+)  # fmt: skip
+def test_what_is_no_theorem_is_not(formula: Formula) -> None:
+    assert not whole(formula)
+
+
+def test_the_order_of_indexes_is_a_preorder_and_the_unbounded_are_closed_upwards() -> None:
+    for a, b, c in product(INDEXES, repeat=3):
+        assert below(a, a)
+        assert not (below(a, b) and below(b, c)) or below(a, c), (a, b, c)
+        assert not (a in UNBOUNDED and below(a, b)) or b in UNBOUNDED
+    assert all(below(MINIMAL, i) and below(i, MAXIMAL) for i in INDEXES)
+
+
+def test_a_hat_can_only_be_banged_when_its_contexts_are_empty() -> None:
+    one = Bang(hat(view("a")), One())
+    goal = Bang(hat(view("a")), NB)
+    assert provable(one)
+    assert not provable(goal, context=Context().add(view("a"), A).add(view("b"), B))
+    assert provable(goal, context=Context().add(view("b"), B))
+    assert not provable(Tensor(NB, One()), context=Context().add(view("a"), A).add(view("b"), B))
+
+
+def test_nothing_may_be_left_in_the_linear_context_under_a_bang() -> None:
+    assert not provable(Bang(MINIMAL, NA), A)
+    assert provable(Bang(MINIMAL, NA), context=Context().add(view("a"), A))
+
+
+def test_unbounded_formulas_may_be_used_often_or_never_linear_ones_exactly_once() -> None:
+    rule = Context().add(RULES, Atom(RULES, (1,)))
+    use = Dual(Atom(RULES, (1,)))
+    for times in range(4):
+        goal: Formula = One()
+        for _ in range(times):
+            goal = Tensor(use, goal)
+        assert provable(goal, context=rule)
+    one_a = Context().add(view("a"), A)
+    assert [provable(g, context=one_a) for g in (One(), NA, Tensor(NA, NA))] == [False, True, False]
+
+
+def test_an_atom_lives_in_the_context_it_is_named_after() -> None:
+    with pytest.raises(InternalError):
+        Context().add(view("b"), A)
+
+
+# ---- instructions
+
+
+def store(name: str, *values: int) -> Context:
+    context = Context()
+    for value in values:
+        context = context.add(view(name), Atom(view(name), (value,)))
+    return context
+
+
+def run(program: Formula, context: Context) -> list[Context]:
+    """The different contexts in which a program can end."""
+    search, ended, seen, pending = Search(commit=False), [], set(), [Sequent(context, (program,))]
+    while pending:
+        sequent = pending.pop()
+        if not sequent.linear:
+            ended.append(sequent.context)
+            continue
+        for macro in search.focus.macro_rules(sequent):
+            pending += [p for p in macro.premises if p not in seen]
+            seen.update(macro.premises)
+    return ended
+
+
+def stable(formula: Formula) -> Formula:
+    """A negative program under a bang that does nothing, so that it can be decided on."""
+    return Bang(MINIMAL, formula)
+
+
+def test_load_and_unload_add_and_take_one_element() -> None:
+    assert run(stable(Load((2,), view("p"), End())), store("p", 1)) == [store("p", 1, 2)]
+    assert run(Unload(view("p"), (1,), End()), store("p", 1, 1, 2)) == [store("p", 1, 2)]
+    assert run(Unload(view("p"), (3,), End()), store("p", 1)) == []
+
+
+def test_loop_ends_only_when_its_context_is_empty() -> None:
+    drop = Loop(view("p"), ("v",), Unload(view("q"), (Var("v"),), Load((0,), view("r"), Tensor(One(), End()))), End())
+    assert run(drop, store("p", 1)) == []
+    assert run(Loop(view("p"), ("v",), End(), End()), store("p")) == [Context()]
+
+
+@pytest.mark.parametrize("elements", [(), (1,), (1, 2, 3), (1, 1, 2)])
+def test_move_moves_all_in_any_order_to_the_same_end(elements: tuple[int, ...]) -> None:
+    assert run(move(view("p"), view("q"), End()), store("p", *elements)) == [store("q", *elements)]
+
+
+def test_copy_leaves_its_source_as_it_was() -> None:
+    [after] = run(copy(view("p"), view("s"), view("q"), End()), store("p", 1, 1, 2))
+    assert after[view("p")] == store("p", 1, 1, 2)[view("p")]
+    assert after[view("q")] == store("q", 1, 1, 2)[view("q")]
+    assert not after[view("s")]
+
+
+# ---- limits
+
+
+def test_a_search_without_end_is_stopped_by_the_limit() -> None:
+    grows = Context().add(MAXIMAL, Bang(MINIMAL, Load((1,), view("p"), End())))
+    search = Search(5_000)
+    with pytest.raises(TidelogError, match="TL1090"):
+        search.derive(Sequent(grows))
+    assert search.focus.applied == 5_001
+
+
+class Again(Definition):
+    """A definition that stands for itself."""
+
+    def unfold(self) -> Formula:
+        return Bang(MINIMAL, Tensor(One(), Plus(Again(), Again())))
+
+
+def test_a_search_that_comes_back_to_where_it_was_ends() -> None:
+    assert Search(5_000).derive(Sequent(Context(), [Loop(view("p"), ("v",), End(), Again())])) is None
+
+
+def test_splitting_many_resources_is_stopped_by_the_limit() -> None:
+    many = Context()
+    for i in range(60):
+        many = many.add(view("p"), Atom(view("p"), (i,)))
+    with pytest.raises(TidelogError, match="TL1090"):
+        Search(5_000).derive(Sequent(many, [Tensor(Tensor(One(), One()), NA)]))
+
+
+def test_a_deep_formula_is_refused() -> None:
+    deep: Formula = One()
+    for _ in range(5_000):
+        deep = Tensor(One(), deep)
+    with pytest.raises(TidelogError, match="TL1091"):
+        Search().derive(Sequent(Context(), [deep]))
+
+
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [
+        (Exists(("X",), Atom(view("p"), (X,))), "focus ends before X has a value"),
+        (Exists(("X",), Compared("<", X, 1)), "before its variables have values"),
+        (Exists(("X",), Dual(Atom(view(X)))), "is not known when focus reaches it"),
+    ],
+)
+def test_a_variable_that_nothing_determines_is_refused(formula: Formula, says: str) -> None:
+    with pytest.raises(TidelogError, match=says) as raised:
+        Search().derive(Sequent(Context(), [formula]))
+    assert raised.value.codes == ("TL1091",)
+
+
+def test_a_proof_prints_its_conclusions_and_rules() -> None:
+    proof = Search().derive(Sequent(Context().add(view("a"), A), [Tensor(NA, Par(B, NB))]))
+    assert proof is not None
+    assert show_macros(proof) == (
+        "⊢ a{·} : ((a)^⊥ ⊗ (b ⅋ (b)^⊥)) ⇑ ·\n"
+        "    D_1 ((a)^⊥ ⊗ (b ⅋ (b)^⊥)) · ⊗ · I a · ⅋  [1]\n"
+        "⊢ ∅ : b, (b)^⊥ ⇑ ·\n"
+        "    D_1 (b)^⊥ · I b  [0]\n"
+    )
