@@ -31,7 +31,9 @@ def measure(arguments: list[str], limit: float) -> Cost | None:
     """Run a child to its end; None if it takes longer than the limit or fails."""
     with tempfile.TemporaryFile("w+") as out:
         start = time.perf_counter()
-        child = subprocess.Popen([sys.executable, "-m", "benchmarks.batch.child", *arguments], stdout=out, cwd=REPOSITORY)
+        child = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.batch.child", *arguments], stdout=out, cwd=REPOSITORY
+        )
         deadline = start + limit
         while True:
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)

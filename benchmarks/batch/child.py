@@ -36,8 +36,8 @@ def duckdb(facts: str, threads: str) -> dict[str, object]:
     database = engine.connect(config={"threads": int(threads)})
     database.execute(f"create table edge as from read_csv('{facts}/edge.facts', delim='\t', names=['a', 'b'])")
     (count,) = database.execute(
-        "with recursive path(a, b) as (select a, b from edge union select p.a, e.b from path p join edge e on p.b = e.a)"
-        " select count(*) from path"
+        "with recursive path(a, b) as (select a, b from edge union"
+        " select p.a, e.b from path p join edge e on p.b = e.a) select count(*) from path"
     ).fetchone()
     return {"sizes": {"path": count}}
 

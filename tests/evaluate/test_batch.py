@@ -1,8 +1,8 @@
 """What programs mean: small ones, with their results written out."""
 
 import pytest
-from evaluate.running import run
 
+from evaluate.running import run
 from tidelog.errors import TidelogError
 from tidelog.evaluate.limits import Limits
 
@@ -33,11 +33,14 @@ def test_mutual_recursion_tells_even_from_odd() -> None:
 
 
 def test_negation_sees_the_complete_relation() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl node(x: number) .decl sink(x: number)
     node(x) :- edge(x, _) ; edge(_, x).
     sink(x) :- node(x), !edge(x, _).
     """
+    )
     assert run(text, {"edge": CHAIN})["sink"] == {(4,)}
 
 
@@ -60,21 +63,27 @@ def test_a_repeated_variable_must_have_one_value() -> None:
 
 
 def test_aggregates_count_every_match() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl out(x: number, n: number, s: number, least: number, most: number)
     out(x, n, s, a, b) :- edge(x, _), n = count : { edge(x, _) }, s = sum y : { edge(x, y) },
                           a = min y : { edge(x, y) }, b = max y : { edge(x, y) }.
     """
+    )
     assert run(text, {"edge": [(1, 2), (1, 5), (2, 7)]})["out"] == {(1, 2, 7, 2, 5), (2, 1, 7, 7, 7)}
 
 
 def test_an_aggregate_over_nothing_is_zero_or_absent() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl n(x: number) .decl s(x: number) .decl m(x: number)
     n(x) :- x = count : { edge(_, _) }.
     s(x) :- x = sum y : { edge(_, y) }.
     m(x) :- x = min y : { edge(_, y) }.
     """
+    )
     found = run(text)
     assert found["n"] == {(0,)}
     assert found["s"] == {(0,)}
@@ -82,10 +91,13 @@ def test_an_aggregate_over_nothing_is_zero_or_absent() -> None:
 
 
 def test_an_aggregate_may_stand_inside_another() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl busiest(n: number)
     busiest(n) :- n = max m : { edge(x, _), m = count : { edge(x, _) } }.
     """
+    )
     assert run(text, {"edge": [(1, 2), (1, 3), (1, 4), (2, 3)]})["busiest"] == {(3,)}
 
 
@@ -157,22 +169,28 @@ def test_an_equivalence_relation_closes_itself() -> None:
 
 
 def test_an_equivalence_inside_recursion_is_complete() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl same(x: number, y: number) eqrel
     same(x, y) :- edge(x, y).
     same(a, b) :- same(x, y), edge(x, a), edge(y, b).
     """
+    )
     found = run(text, {"edge": [(1, 2), (1, 3), (2, 7), (3, 8)]})["same"]
     assert found == {(a, b) for a in (1, 2, 3, 7, 8) for b in (1, 2, 3, 7, 8)}
 
 
 def test_subsumption_keeps_the_shortest_distance() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl d(x: number, n: number)
     d(1, 0).
     d(y, n + 1) :- d(x, n), edge(x, y), n < 10.
     d(x, a) <= d(x, b) :- b < a.
     """
+    )
     found = run(text, {"edge": [(1, 2), (2, 3), (1, 3), (3, 1)]})["d"]
     assert found == {(1, 0), (2, 1), (3, 1)}
 
@@ -190,7 +208,9 @@ def test_a_choice_domain_keeps_one_tuple_per_key() -> None:
 
 
 def test_inline_relations_are_computed_where_they_are_used() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .decl twice(x: number, y: number) inline
     twice(x, y) :- y = 2 * x.
     .decl small(x: number) inline
@@ -199,6 +219,7 @@ def test_inline_relations_are_computed_where_they_are_used() -> None:
     out(x, y) :- edge(x, _), twice(x, y).
     big(x) :- edge(x, _), !small(x).
     """
+    )
     found = run(text, {"edge": CHAIN})
     assert found["out"] == {(1, 2), (2, 4), (3, 6)}
     assert found["big"] == {(3,)}
@@ -269,7 +290,9 @@ def test_limitsize_ends_a_relation_early() -> None:
 
 
 def test_components_are_evaluated_per_instance() -> None:
-    text = EDGES + """
+    text = (
+        EDGES
+        + """
     .comp Closure<T> {
         .decl in(x: T, y: T) .decl out(x: T, y: T)
         out(x, y) :- in(x, y).
@@ -280,6 +303,7 @@ def test_components_are_evaluated_per_instance() -> None:
     there.in(x, y) :- edge(x, y).
     back.in(y, x) :- edge(x, y).
     """
+    )
     found = run(text, {"edge": CHAIN})
     assert found["there.out"] == {(1, 2), (2, 3), (3, 4), (1, 3), (2, 4), (1, 4)}
     assert found["back.out"] == {(b, a) for a, b in found["there.out"]}

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from evaluate.running import run
 
+from evaluate.running import run
 from tidelog.errors import TidelogError
 
 PROGRAM = """

@@ -108,6 +108,20 @@ def test_the_order_of_indexes_is_a_preorder_and_the_unbounded_are_closed_upwards
     assert all(below(MINIMAL, i) and below(i, MAXIMAL) for i in INDEXES)
 
 
+def test_a_bang_asks_of_the_contexts_what_the_order_says() -> None:
+    for banged, held in product(INDEXES, INDEXES):
+        if held.kind in ("hat", "-∞"):
+            continue
+        above = Context().add(held, Atom(held)).above(banged)
+        if below(banged, held):
+            assert above == Context().add(held, Atom(held))
+        else:
+            assert above == (Context() if held in UNBOUNDED else None)
+    assert not below(hat(view("p")), view("p"))
+    assert not any(below(TEST, i) for i in (UPD, PICKED, EXEC))
+    assert all(below(TEST, i) for i in (RULES, QUERY, view("p"), updated("p")))
+
+
 def test_a_hat_can_only_be_banged_when_its_contexts_are_empty() -> None:
     one = Bang(hat(view("a")), One())
     goal = Bang(hat(view("a")), NB)
@@ -135,8 +149,9 @@ def test_unbounded_formulas_may_be_used_often_or_never_linear_ones_exactly_once(
 
 
 def test_an_atom_lives_in_the_context_it_is_named_after() -> None:
-    with pytest.raises(InternalError):
-        Context().add(view("b"), A)
+    for index in (view("b"), MINIMAL, TEST):
+        with pytest.raises(InternalError):
+            Context().add(index, A)
 
 
 # ---- instructions
@@ -226,8 +241,9 @@ def test_a_deep_formula_is_refused() -> None:
     deep: Formula = One()
     for _ in range(5_000):
         deep = Tensor(One(), deep)
-    with pytest.raises(TidelogError, match="TL1091"):
-        Search().derive(Sequent(Context(), [deep]))
+    for formula in (deep, Bang(MINIMAL, Par(Bottom(), deep))):
+        with pytest.raises(TidelogError, match="TL1091"):
+            Search().derive(Sequent(Context(), [formula]))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from functools import wraps
 from random import Random
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -10,13 +12,28 @@ from hypothesis import strategies as st
 from net_cases import SCHEDULES, random_case
 
 from tidelog.errors import TidelogError
-from tidelog.net import Configuration, Derivations, Update, compile_program, materialise, psn, scheduler, sn
+from tidelog.net import Configuration, Derivations, Meter, Update, compile_program, materialise, psn, scheduler, sn
 from tidelog.plan.localise import localise
 
 SETTINGS = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 randoms = st.randoms(use_true_random=False)
+MOST_UPDATES = 5_000
+
+
+def bounded(test: Callable[..., None]) -> Callable[..., None]:
+    """Leaves out the rare programs whose annotated derivations are too many."""
+
+    @wraps(test)
+    def run(*args: object, **options: object) -> None:
+        try:
+            test(*args, **options)
+        except TidelogError as problem:
+            assume(problem.codes != ("TL1030",))
+            raise
+
+    return run
 
 
 def reached(rng: Random, local: bool = False) -> Configuration:
@@ -29,7 +46,9 @@ def reached(rng: Random, local: bool = False) -> Configuration:
             program = localise(program)
         except TidelogError:
             assume(False)
-    configuration = materialise(compile_program(program), case.facts, Derivations() if annotated else None)
+    configuration = materialise(
+        compile_program(program), case.facts, Derivations() if annotated else None, Meter(MOST_UPDATES)
+    )
     configuration.insert(case.bursts[0])
     for _ in range(rng.randint(0, 4)):
         ready = list(configuration.pickable())
@@ -62,6 +81,7 @@ def two(rng: Random, configuration: Configuration) -> tuple[Update, Update]:
 
 @SETTINGS
 @given(randoms)
+@bounded
 def test_lemma_14_updates_of_the_same_kind_can_be_permuted(rng: Random) -> None:
     start = reached(rng)
     r1, r2 = two(rng, start)
@@ -75,6 +95,7 @@ def test_lemma_14_updates_of_the_same_kind_can_be_permuted(rng: Random) -> None:
 
 @SETTINGS
 @given(randoms)
+@bounded
 def test_lemma_15_updates_of_different_kinds_can_be_permuted_up_to_complementary_pairs(rng: Random) -> None:
     start = reached(rng)
     r1, r2 = two(rng, start)
@@ -90,6 +111,7 @@ def test_lemma_15_updates_of_different_kinds_can_be_permuted_up_to_complementary
 
 @SETTINGS
 @given(randoms)
+@bounded
 def test_lemma_16_an_iteration_can_be_split_off_a_complete_iteration(rng: Random) -> None:
     start = reached(rng)
     together = start.copy()
@@ -119,6 +141,7 @@ def test_lemma_16_an_iteration_can_be_split_off_a_complete_iteration(rng: Random
 
 @SETTINGS
 @given(randoms, st.sampled_from(SCHEDULES), st.sampled_from(SCHEDULES), st.booleans())
+@bounded
 def test_lemma_17_a_complementary_pair_changes_nothing(rng: Random, one: str, other: str, cancel: bool) -> None:
     start = reached(rng)
     known = [*start.U, *(Update(1, f, t) for f, t in start.view())]
@@ -138,6 +161,7 @@ def test_lemma_17_a_complementary_pair_changes_nothing(rng: Random, one: str, ot
 
 @SETTINGS
 @given(randoms)
+@bounded
 def test_theorem_3_iterations_on_different_nodes_of_a_localised_program_are_independent(rng: Random) -> None:
     start = reached(rng, local=True)
     u1, u2 = two(rng, start)
@@ -153,6 +177,7 @@ def test_theorem_3_iterations_on_different_nodes_of_a_localised_program_are_inde
 
 @SETTINGS
 @given(randoms, st.sampled_from(SCHEDULES), st.sampled_from([1, 2, None]), st.booleans())
+@bounded
 def test_theorem_18_psn_ends_where_sn_ends(rng: Random, schedule: str, picking: int | None, cancel: bool) -> None:
     start = reached(rng)
     goal = start.copy()
@@ -165,6 +190,7 @@ def test_theorem_18_psn_ends_where_sn_ends(rng: Random, schedule: str, picking: 
 
 @SETTINGS
 @given(randoms)
+@bounded
 def test_the_invariant_of_every_configuration(rng: Random) -> None:
     """Copies in 𝒦 plus 𝒰's insertions minus deletions are the derivations from 𝒦: so nothing waits for ever."""
     here = reached(rng)

@@ -290,6 +290,9 @@ def test_p_if_p_diverges_without_annotations_and_settles_with_them() -> None:
     assert run.configuration.finished
     assert not run.configuration.view()
     assert check(program, (), burst, "annotated", reduce=False).holds
+    verdict = check(program, (), burst, "original")
+    assert verdict.endless
+    assert str(verdict).startswith("some run of original never ends")
 
 
 def test_base_facts_as_annotations_lose_a_deletion_that_overtakes_its_insertion() -> None:

@@ -17,6 +17,7 @@ from net_central import evaluate
 from tidelog.errors import TidelogError
 from tidelog.net import Derivations, Fact, Meter, Update, compile_program, materialise, psn, scheduler, sn
 from tidelog.net.exhibits import EXHIBITS
+from tidelog.net.exhibits.dred import Dred
 from tidelog.plan.localise import is_local, localise
 
 CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
@@ -98,6 +99,20 @@ def test_random_programs_give_the_same_facts_when_localised() -> None:
             psn(configuration, burst, scheduler(case.schedule, seed + number, 0))
         assert {(f.name, f.args) for f in configuration.facts() if f.name in names} == there, str(case)
     assert tried > CASES // 40
+
+
+def test_random_programs_end_alike_under_dred_whose_fault_is_only_what_it_sends() -> None:
+    for seed in range(CASES // 10):
+        case = random_case(seed, seed % 2 == 1, negation=False, aggregates=False, constants=2)
+        facts = list(dict.fromkeys(case.facts))
+        dred = Dred(compile_program(case.program), facts)
+        base = set(facts)
+        for burst in case.bursts:
+            dred.update(burst)
+            for update in burst:
+                (base.add if update.sign > 0 else base.discard)(update.fact)
+        expected = evaluate(case.program, {(f.name, f.args) for f in base})
+        assert {(f.name, f.args) for f in dred.facts} == expected, str(case)
 
 
 def walk(system, rng: Random):

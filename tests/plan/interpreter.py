@@ -134,9 +134,7 @@ def evaluate(checked: Checked, facts: Relations, estimate: Estimate, existential
         rules = [flatten(number, checked.clause_types[number]) for number in stratum.clauses]
         equivalences = {n for n in stratum.relations if "eqrel" in checked.relations[n].decl.qualifiers}
         run_stratum(rules, stratum.relations, equivalences, found, estimate, existential)
-    return {
-        name: {decode_row(row, info, types) for row in found[name]} for name, info in checked.relations.items()
-    }
+    return {name: {decode_row(row, info, types) for row in found[name]} for name, info in checked.relations.items()}
 
 
 def run_stratum(

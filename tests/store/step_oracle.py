@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidelog.plan.steps import (
     Absent,
@@ -38,6 +38,13 @@ def compare(op: str, kind: Kind, a: int, b: int) -> bool:
     if kind is Kind.UNSIGNED:
         a, b = a % LIMIT, b % LIMIT
     return {"=": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[op]
+
+
+def numbers(start: int, stop: int, step: int) -> Iterable[int]:
+    """Soufflé's range: a step of zero gives the start alone."""
+    if step == 0:
+        return [start] if start != stop else []
+    return range(start, stop, step)
 
 
 def quotient(a: int, b: int) -> int:
@@ -108,7 +115,7 @@ class Naive:
                 yield binding | {target: compute(op, kind, [self.value(a, binding) for a in args])}
             case Generate(target, _, args):
                 start, stop, *by = (self.value(a, binding) for a in args)
-                for v in range(start, stop, *by):
+                for v in numbers(start, stop, by[0] if by else 1 if start <= stop else -1):
                     yield binding | {target: v}
             case Pack(target, fields):
                 row = tuple(self.value(f, binding) for f in fields)

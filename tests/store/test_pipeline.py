@@ -113,7 +113,7 @@ def programs(draw: Any) -> list[Any]:
         elif kind == "filter":
             steps.append(Filter(draw(comparisons), draw(kinds), operand(), operand()))
         elif kind == "range":
-            step = draw(st.sampled_from([(), (Const(Kind.NUMBER, -1),), (Const(Kind.NUMBER, 2),)]))
+            step = draw(st.sampled_from([(), *((Const(Kind.NUMBER, by),) for by in (-1, 0, 2))]))
             ends = (Const(Kind.NUMBER, draw(small)), Const(Kind.NUMBER, draw(small)))
             steps.append(Generate(count, Kind.NUMBER, (*ends, *step)))
             count += 1

@@ -182,3 +182,16 @@ def test_cyclic_joins_derive_the_same_whichever_side_is_less(pairs: Any, more: A
     assert len(stratum.pipelines) == 2
     assert tuples(db, "head") == set(expected)
     assert stratum.derivations == [len(expected)]
+
+
+def test_a_wrong_estimate_of_density_only_makes_the_table_larger() -> None:
+    db = Database(bitmaps_from=1, chunk=64, initial_capacity=1)
+    relation = db.create("r", 2)
+    for start in range(0, 4000, 50):  # sparse after a dense beginning
+        dense = [[1, start + i] for i in range(25)]
+        sparse = [[(start + i) * 7919 % 100003, (start + i) * 104729 % 1000003] for i in range(25)]
+        relation.insert(dense + sparse)
+    relation.insert(np.stack([np.arange(5000) * 64, np.arange(5000) * 128], axis=1))
+    assert len(np.unique(relation.rows(), axis=0)) == relation.count
+    assert relation.contains(relation.rows()).all()
+    assert not relation.contains([[999999, 5]]).any()

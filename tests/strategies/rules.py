@@ -216,7 +216,9 @@ class RuleWriter:
         names = inner.local.get(kind, [])
         if self.choose.chance(1) and self.names.get(kind):
             names = [*names, *(n for n in self.names[kind] if n in inner.met)]  # there it is another variable
-        op = self.choose.pick(("count", "sum", "min", "max", "mean") if kind == "float" else ("count", "sum", "min", "max"))
+        op = self.choose.pick(
+            ("count", "sum", "min", "max", "mean") if kind == "float" else ("count", "sum", "min", "max")
+        )
         if kind == "number" and (op == "count" or not names):
             return f"count : {{ {body} }}"
         if not names:

@@ -81,7 +81,6 @@ class _Expander:
         equal = tuple(tree.Comparison("=", rename(f), a, span=a.span) for f, a in equations)
         return equal + tuple(rename(literal) for literal in rule.body)
 
-
     def named(self, term: tree.Term) -> tree.Term:
         """The term with a variable for each `_` in it: where it is put, it may stand more than once."""
         if isinstance(term, tree.Wildcard):

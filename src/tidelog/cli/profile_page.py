@@ -12,7 +12,8 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; 
 h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em }
 table { border-collapse: collapse; width: 100% } td, th { padding: .25em .6em; text-align: right; vertical-align: top }
 th { border-bottom: 2px solid #c5d0da } td.rule, th.rule { text-align: left; font-family: ui-monospace, monospace }
-tr:nth-child(even) { background: #f4f7f9 } .bar { fill: #2b7a9e } .curve { fill: none; stroke: #2b7a9e; stroke-width: 2 }
+tr:nth-child(even) { background: #f4f7f9 } .bar { fill: #2b7a9e }
+.curve { fill: none; stroke: #2b7a9e; stroke-width: 2 }
 .axis { stroke: #93a3b1 } text { font: 12px system-ui, sans-serif; fill: #44525f } .area { fill: #2b7a9e22 }
 """
 
@@ -40,7 +41,8 @@ def _rules(entries: list[dict[str, Any]], seconds: float) -> str:
             f"<td>{entry['tuples']:,}</td><td>{entry['iterations']:,}</td>"
             f'<td class="rule" title="{escape(entry["place"])}">{escape(entry["text"])}</td></tr>'
         )
-    head = '<tr><th>seconds</th><th></th><th>derivations</th><th>new tuples</th><th>iterations</th><th class="rule">rule</th></tr>'
+    titles = ("seconds", "", "derivations", "new tuples", "iterations")
+    head = f'<tr>{"".join(f"<th>{title}</th>" for title in titles)}<th class="rule">rule</th></tr>'
     return f"<table>{head}{''.join(rows)}</table>"
 
 
@@ -62,8 +64,8 @@ def _curve(values: list[float], unit: str) -> str:
     area = f"{left},{height} {line} {points[-1][0]:.1f},{height}" if points else ""
     top = f"{most:,.0f}" if most >= 10 else f"{most:.3g}"
     return (
-        f'<svg width="{width}" height="{height + bottom}"><line class="axis" x1="{left}" y1="{height}" x2="{width - 10}" '
-        f'y2="{height}"/><polygon class="area" points="{area}"/><polyline class="curve" points="{line}"/>'
+        f'<svg width="{width}" height="{height + bottom}">'
+        f'<line class="axis" x1="{left}" y1="{height}" x2="{width - 10}" y2="{height}"/><polygon class="area" points="{area}"/><polyline class="curve" points="{line}"/>'
         f'<text x="{left - 6}" y="18" text-anchor="end">{top}</text>'
         f'<text x="{left - 6}" y="{height}" text-anchor="end">0</text>'
         f'<text x="{left}" y="{height + 16}">iteration 0</text>'

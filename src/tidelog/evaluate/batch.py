@@ -76,7 +76,8 @@ class BatchRun:
 
     def read(self) -> None:
         """The facts of all `.input` relations; what is wrong with any of them is raised together."""
-        types, problems = self.checked.types, []
+        types = self.checked.types
+        problems: list[Diagnostic] = []
         for directive in self.checked.directives("input"):
             info = self.checked.relations[directive.relation]
             try:

@@ -141,8 +141,9 @@ def _substr(text: str, start: int, length: int) -> str:
 
 
 _POSIX = {
-    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "upper": "A-Z", "space": r"\s", "xdigit": "0-9a-fA-F",
-    "blank": " \t", "punct": r"!-/:-@\[-`{-~", "cntrl": r"\x00-\x1f\x7f", "print": " -~", "graph": "!-~", "w": r"\w", "s": r"\s", "d": r"\d",
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "cntrl": r"\x00-\x1f\x7f", "d": r"\d", "digit": "0-9",
+    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~", "s": r"\s", "space": r"\s",
+    "upper": "A-Z", "w": r"\w", "xdigit": "0-9a-fA-F",
 }  # fmt: skip
 
 

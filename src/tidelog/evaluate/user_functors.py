@@ -47,7 +47,7 @@ def check_functors(
             continue
         if decl.name not in functions:
             report.error("TL0812", f"functor `{decl.name}` has no Python function", decl.span,
-                         help=f"define `def {decl.name}(...)` in a module and pass it with --functors module.py")  # fmt: skip
+                         help=f"define `def {decl.name}(...)` in a file and pass --functors file.py")  # fmt: skip
             continue
         try:
             inspect.signature(functions[decl.name]).bind(*range(len(decl.params)))

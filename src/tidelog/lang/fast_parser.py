@@ -59,7 +59,7 @@ class FastParser:
                 found = match(text, position)
                 if found is None:
                     raise UnexpectedCharacters(text, position, 0, 0)
-                kind = found.lastgroup
+                kind = found.lastgroup or ""
                 first, position = position, found.end()
                 if kind in skipped:
                     continue
@@ -75,7 +75,7 @@ class FastParser:
                 action = actions.get(kind)
                 if action is None:
                     raise UnexpectedToken(token, self._accepted(state_stack))
-                if type(action) is int:
+                if isinstance(action, int):
                     state_stack.append(action)
                     values.append(token)
                     break

@@ -6,7 +6,6 @@ the user wrote. Texts without directives pass through untouched.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -40,6 +39,7 @@ class _Loader:
         self.macros = macros
         self.once: set[Path] = set()
         self.depth = 0
+        self.too_deep = False
 
     def load(self, path: Path, span: Span | None) -> Source:
         try:
@@ -60,34 +60,10 @@ class _Loader:
         return source
 
     def _c_preprocess(self, source: Source, folder: Path) -> Source:
-        from pcpp import Action, OutputDirective, Preprocessor
+        from tidelog.lang import c_preprocessor
 
-        report, out = self.report, io.StringIO()
-        top = source
-
-        class Driver(Preprocessor):  # type: ignore[misc]
-            def on_error(self, file: str, line: int, msg: str) -> None:
-                report.error("TL0116", f"preprocessor: {msg}", _line_span(top, file, line))
-
-            def on_include_not_found(
-                self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str
-            ) -> None:
-                what = "malformed #include" if is_malformed else f"cannot find {includepath}"
-                report.error("TL0115", what, _line_span(top, self.source, self.lastdirective.lineno),
-                             help="add its folder with -I")  # fmt: skip
-                raise OutputDirective(Action.IgnoreAndRemove)
-
-        driver = Driver()
-        driver.line_directive = "#line"
-        driver.compress = 0
-        driver.add_path(str(folder))
-        for directory in self.include_dirs:
-            driver.add_path(str(directory))
-        for key, value in self.macros.items():
-            driver.define(f"{key} {value}")
-        driver.parse(source.text, source.name)
-        driver.write(out)
-        return _read_line_marks(Source(source.name, out.getvalue()))
+        text = c_preprocessor.run(source, self.report, (folder, *self.include_dirs), self.macros)
+        return _read_line_marks(Source(source.name, text))
 
     def _include(self, source: Source, folder: Path) -> Source:
         """Put included texts where `.include` stands."""
@@ -112,13 +88,15 @@ class _Loader:
                     return _join(source.name, pieces)
                 self.once.add(here)
                 continue
+            if self.too_deep:
+                continue
             target = self._find(found[1], folder)
             if target is None:
                 self.report.error("TL0115", f"cannot find {found[1]}", span, help="add its folder with -I")
             elif self.depth >= DEEPEST_INCLUDE:
                 self.report.error("TL0117", f"includes nest more than {DEEPEST_INCLUDE} deep", span,
                                   help="does a file include itself? `.once` in it prevents that")  # fmt: skip
-                return _join(source.name, pieces)
+                self.too_deep = True
             else:
                 self.depth += 1
                 included = self.load(target, span)
@@ -131,16 +109,6 @@ class _Loader:
 
     def _find(self, name: str, folder: Path) -> Path | None:
         return next((d / name for d in (folder, *self.include_dirs) if (d / name).is_file()), None)
-
-
-def _line_span(source: Source, file: str, line: int) -> Span | None:
-    if file != source.name:
-        return None
-    starts = [0, *(m.end() for m in re.finditer("\n", source.text))]
-    if not 1 <= line <= len(starts):
-        return None
-    start = starts[line - 1]
-    return Span(source, start, start + max(1, len(source.line_text(line))))
 
 
 def _read_line_marks(source: Source) -> Source:

@@ -182,7 +182,7 @@ class SouffleBuilder(TreeBuilder):
     def _qualifiers(self, tokens: list[Token]) -> tuple[str, ...]:
         seen: list[str] = []
         for token in tokens:
-            name, span = str(token), self.span([token])
+            name, span = token.strip(), self.span([token])
             clash = [s for s in seen if s == name or {s, name} <= set(tree.REPRESENTATIONS)]
             if clash:
                 self.report.error("TL0107", f"`{name}` cannot follow `{clash[0]}`", span,

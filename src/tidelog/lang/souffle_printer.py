@@ -45,12 +45,12 @@ def _(node: tree.Unsigned) -> str:
 @show.register
 def _(node: tree.Float) -> str:
     text = format(node.value, "f")
-    return text if float(text) == node.value else _exact_float(node.value)
+    return text if float(text) == node.value and "inf" not in text else _exact_float(node.value)
 
 
 def _exact_float(value: float) -> str:
-    """All digits, without an exponent where that is readable."""
-    text = repr(value)
+    """All digits, without an exponent where that is readable; infinity as a literal that is too large."""
+    text = repr(value).replace("inf", "1.0e999")
     mantissa, _, exponent = text.partition("e")
     if not exponent:
         return text
@@ -82,7 +82,8 @@ def _(node: tree.Functor) -> str:
     style = FUNCTORS[node.op].style
     if style == "infix":
         left, right = node.args
-        return f"({show(left)} {node.op} {show(right)})"
+        base = f"({show(left)})" if node.op == "^" and show(left).startswith("-") else show(left)
+        return f"({base} {node.op} {show(right)})"
     if style == "prefix":
         op = "-" if node.op == "neg" else node.op
         return f"({op} {show(node.args[0])})"
@@ -265,7 +266,7 @@ def _(node: tree.ComponentType) -> str:
 @show.register
 def _(node: tree.Component) -> str:
     bases = f" : {', '.join(map(show, node.bases))}" if node.bases else ""
-    body = "".join("  " + line + "\n" for item in node.items for line in show(item).splitlines())
+    body = "".join("  " + line + "\n" for item in node.items for line in show(item).split("\n"))
     return f".comp {show(node.type)}{bases} {{\n{body}}}"
 
 

@@ -41,7 +41,7 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The nodes directly below, in textual order."""
-        for name in _child_fields(type(self)):
+        for name in _child_fields(self.__class__):
             value = getattr(self, name)
             if isinstance(value, Node):
                 yield value

@@ -25,6 +25,7 @@ from tidelog.net.systems import CommandPsn, GroundPsn, System
 from tidelog.net.values import Fact, Update
 
 DEFAULT_LIMIT = 5_000_000
+_UPDATES_PER_CONFIGURATION = 1_000
 ALGORITHMS = ("psn", "annotated", *EXHIBITS)
 
 Progress = Callable[[int, int], None]
@@ -87,7 +88,7 @@ def check(
     """Whether every run of the algorithm on the program, its facts and a burst of updates ends in the state of SN.
 
     `picking` is the most updates of one iteration (None: any number). `limit` bounds the configurations explored and
-    `most_updates` the updates made by SN or in the exploration, so that a program that never settles is reported.
+    `most_updates` the updates that SN makes, so that a program that never settles is reported.
     """
     if algorithm not in ALGORITHMS:
         raise error("TL1044", f"there is no algorithm `{algorithm}`", help=f"there are {', '.join(ALGORITHMS)}")
@@ -99,8 +100,9 @@ def check(
     goal = start.copy()
     goal.insert(burst)
     sn(goal)
+    start.meter = Meter(limit * _UPDATES_PER_CONFIGURATION)  # of the whole exploration, not of one run
     if exhibit is not None:
-        shown = exhibit(program, start.counts(), burst, meter)
+        shown = exhibit(program, start.counts(), burst, start.meter)
         system: System = shown
         expected: Hashable = shown.expects(goal.counts())
     else:

@@ -54,10 +54,12 @@ class Configuration:
 
     def may_pick(self, update: Update) -> bool:
         """Fig. 2: an insertion always; a deletion if its fact is in 𝒦 with ν."""
-        if update.sign > 0:
-            return True
+        return update.sign > 0 or self.available(update) > 0
+
+    def available(self, update: Update) -> int:
+        """How many copies of the update's fact (with its annotation, as picked) 𝒦 holds with ν."""
         picked = self._picked(update)
-        return self.K.count(NEW, picked.fact, picked.tag) > 0
+        return self.K.count(NEW, picked.fact, picked.tag)
 
     def pick(self, update: Update) -> Update:
         """pick_I and pick_D. The update as 𝒫 holds it: with annotations, H may have gained the fact (pick^1)."""

@@ -83,11 +83,8 @@ def _more(configuration: Configuration, scheduler: Scheduler, chosen: Update, pi
     place = configuration.program.node(chosen.fact)
 
     def may_pick(update: Update) -> bool:
-        if update.sign > 0:
-            return True
-        p = configuration._picked(update)
         gained = taken.get(update.complement, 0) - taken.get(update, 0)
-        return configuration.K.count(1, p.fact, p.tag) + gained > 0
+        return update.sign > 0 or configuration.available(update) + gained > 0
 
     more: list[Update] = []
     while picking is None or len(more) < picking - 1:

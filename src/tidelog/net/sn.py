@@ -21,7 +21,7 @@ def sn_iteration(configuration: Configuration) -> Made:
     """Picks, fires and commits all updates. A deletion whose fact is nowhere stays in 𝒰."""
     U = configuration.U
     chosen = [u for u in U.elements() if u.sign > 0]
-    available = {u: configuration.K.count(1, (p := configuration._picked(u)).fact, p.tag) for u in U if u.sign < 0}
+    available = {u: configuration.available(u) for u in U if u.sign < 0}
     for u in chosen:
         if u.complement in available:
             available[u.complement] += 1

@@ -18,10 +18,9 @@ from tidelog.errors import error
 from tidelog.net.aggregates import result
 from tidelog.net.configuration import Configuration, View
 from tidelog.net.dependence import Dependence, dependence
-from tidelog.net.ground import Grounding
-from tidelog.net.meter import Meter
+from tidelog.net.ground import Grounding, Instance
 from tidelog.net.program import NetProgram
-from tidelog.net.store import OLD, Tag
+from tidelog.net.store import NEW, OLD, Tag
 from tidelog.net.values import Fact, Update
 
 
@@ -46,12 +45,12 @@ class GroundPsn:
         self.start = start
         self.program: NetProgram = start.program
         self.derivations = start.derivations
-        self.meter: Meter = start.meter
         self.grounding = Grounding(self.program)
         self.copies: list[tuple[int, Tag]] = []
         self._numbers: dict[tuple[int, Tag], int] = {}
         self._picked: list[int] = []
         self._of_fact: dict[int, list[int]] = {}
+        self._place: dict[int, int] = {}  # of a fact's last copy; of its only one without annotations
         self._heads: dict[tuple[Any, ...], int | None] = {}
         self._dependence: Dependence | None = None
         self._analysed = False
@@ -101,25 +100,43 @@ class GroundPsn:
     def _fire(self, fact: int, picked: int, sign: int, before: bytes, after: bytes) -> Iterator[tuple[int, int, int]]:
         """The updates made: copy, how often, sign."""
         appears: int | None = None
-        for instance, i in list(self.grounding.uses[fact]):
+        uses = self.grounding.uses[fact]
+        for instance, i in tuple(uses):
             direction = sign
             if instance.negated[i]:
                 if appears is None:
                     appears = self._present(fact, after) - self._present(fact, before)
                 direction = -appears
-            if direction:
+            if direction and self.derivations is None:
+                weight = self._weight(instance, i, before, after)
+                if weight:
+                    yield self._head(instance, ()), weight, direction  # type: ignore[misc]
+            elif direction:
                 choices = self._choices(instance, i, picked, before, after)
                 for choice in product(*choices) if choices is not None else ():
                     head = self._head(instance, tuple(c for c, _ in choice))
                     if head is not None:
-                        weight = prod(n for _, n in choice)
-                        self.meter.add(instance.rule, weight)
-                        yield head, weight, direction
+                        yield head, prod(n for _, n in choice), direction
         if self.grounding.facts[fact].name in self.program.aggregations:
             yield from self._aggregate(fact, before, after)
 
+    def _weight(self, instance: Instance, pivot: int, before: bytes, after: bytes) -> int:
+        """Without annotations a fact has one copy: the product of the counts of the rest of the body."""
+        weight = 1
+        for j, number in enumerate(instance.body):
+            if j != pivot:
+                place = self._place.get(number, -1)
+                state = after if j < pivot else before
+                count = state[place] if 0 <= place < len(state) else 0
+                if instance.negated[j]:
+                    count = not count
+                if not count:
+                    return 0
+                weight *= count
+        return weight
+
     def _choices(
-        self, instance: Any, pivot: int, picked: int, before: bytes, after: bytes
+        self, instance: Instance, pivot: int, picked: int, before: bytes, after: bytes
     ) -> list[list[tuple[int, int]]] | None:
         """For each positive body atom its copies and their counts; None if some atom does not hold."""
         choices: list[list[tuple[int, int]]] = []
@@ -136,10 +153,11 @@ class GroundPsn:
                 choices.append(found)
         return choices
 
-    def _head(self, instance: Any, chosen: tuple[int, ...]) -> int | None:
+    def _head(self, instance: Instance, chosen: tuple[int, ...]) -> int | None:
         """The copy that the instance gives from these copies of its body; None if it is not made (p ∈ H)."""
         if self.derivations is None:
-            return self._copy(self._know_number(instance.head), None)
+            known = self._place.get(instance.head)
+            return known // 3 if known is not None else self._copy(self._know_number(instance.head), None)
         key = (id(instance), chosen)
         if key not in self._heads:
             facts = self.grounding.facts
@@ -198,6 +216,7 @@ class GroundPsn:
             number = self._numbers[fact, tag] = len(self.copies)
             self.copies.append((fact, tag))
             self._of_fact.setdefault(fact, []).append(number)
+            self._place[fact] = 3 * number
             self._picked.append(number)
             if self.derivations is not None:
                 update = self.derivations.picked(Update(1, self.grounding.facts[fact], tag))
@@ -239,8 +258,8 @@ class CommandPsn:
         here = Configuration(self.start.program, self.start.derivations, self.start.meter, self.start.rules)
         for (fact, tag), count in state[0]:
             for _ in range(count):
-                here.K.change(0, fact, tag, 1)
-                here.K.change(1, fact, tag, 1)
+                here.K.change(OLD, fact, tag, 1)
+                here.K.change(NEW, fact, tag, 1)
                 if (
                     fact.name in here.rules.watched
                     and here.presence.change(fact, 1)

@@ -76,9 +76,7 @@ class _Flattener:
             case _:
                 raise InternalError(f"{type(literal).__name__} in a clause's body")
 
-    def equation(
-        self, left: tree.Term, right: tree.Term, names: dict[str, int], items: list[core.CoreItem]
-    ) -> None:
+    def equation(self, left: tree.Term, right: tree.Term, names: dict[str, int], items: list[core.CoreItem]) -> None:
         left, right = _uncast(left), _uncast(right)
         if isinstance(left, tree.Wildcard) or isinstance(right, tree.Wildcard):
             return
@@ -225,7 +223,8 @@ class _Flattener:
         pairs = list(zip(one.fields, other.fields, strict=False))
         if len(one.fields) != len(other.fields) or any(isinstance(a, Const) and isinstance(b, Const) for a, b in pairs):
             return False
-        return all([self.unify(a, b) for a, b in pairs])
+        united = [self.unify(a, b) for a, b in pairs]  # every pair, also after one that cannot be
+        return all(united)
 
     # ---- slots
 

@@ -1,9 +1,10 @@
 """CoreRule to steps: the order in which a body is evaluated.
 
 The atoms come in the order that `search.py` finds cheapest. What can be decided with what is known is decided at
-once: filters first, then records taken apart, values computed, absences, aggregates, ranges. An inequality between a new column and a known value travels with the atom, so that a sorted index can serve
-it. Columns that nobody uses later are not bound; with `existential` an atom that binds nothing only asks whether a
-tuple exists (this keeps the set of heads but not the number of derivations).
+once: filters first, then records taken apart, values computed, absences, ranges, aggregates. An inequality between a
+new column and a known value travels with the atom, so that a sorted index can serve it. Columns that nobody uses
+later are not bound; with `existential` an atom that binds nothing only asks whether a tuple exists (this keeps the
+set of heads but not the number of derivations).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.int64]
 HUGE = 1 << 22
+RESERVE = 1 << 34  # address space, not memory
 _MAP = getattr(mmap, "MAP_PRIVATE", 2) | getattr(mmap, "MAP_ANONYMOUS", 0x20) | getattr(mmap, "MAP_NORESERVE", 0x4000)
 
 
@@ -69,7 +70,7 @@ class Growable:
         if capacity > self._reserved:
             area = None
             if capacity * width >= HUGE:
-                reserved = max(1 << 30, capacity * width * 8)
+                reserved = max(RESERVE, capacity * width * 2)
                 area = _mapped(reserved)
             if area is None:
                 data: Any = np.empty((capacity, self.stride), self.dtype)

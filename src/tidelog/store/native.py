@@ -133,11 +133,17 @@ def _compile() -> bytes:
     if announce is not None:
         announce("compiling the evaluation kernels for this machine (once; about half a minute)")
     from numba import types
+    from numba.core import config
 
     from tidelog.store.kernels.entry import entry
 
     signature = (types.int64,) * (ARGUMENTS + 1)
-    entry.compile(signature)
+    vectorize = config.LOOP_VECTORIZE
+    config.LOOP_VECTORIZE = 0  # a sixth less to compile; the kernels wait for memory and run no slower
+    try:
+        entry.compile(signature)
+    finally:
+        config.LOOP_VECTORIZE = vectorize
     compiled = entry.overloads[signature]
     library = compiled.library
     module = library._final_module  # linked with all that it calls, and optimised

@@ -19,6 +19,7 @@ from tidelog.store.relation import Relation
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
+
 class Records:
     """All records of a database."""
 

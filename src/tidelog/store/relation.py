@@ -167,7 +167,9 @@ class Relation:
 
     def grow_rows(self, room: int) -> None:
         if self.count + room > MOST_ROWS:
-            raise MemoryError(f"{self.name} has more than {self.count:,} tuples; a relation holds at most {MOST_ROWS:,}")
+            raise MemoryError(
+                f"{self.name} has more than {self.count:,} tuples; a relation holds at most {MOST_ROWS:,}"
+            )
         self._rows.grow(self.count, self.count + room)
         self._publish_rows()
 
@@ -196,18 +198,12 @@ class Relation:
         self.database.kernels.rehash_identity(address(old), old_bits, self.address)
 
     def _rebuild(self, mode: int, bits: int) -> None:
+        """Build a new table from the rows; larger than asked for if their blocks turn out to be more than estimated."""
         while True:
             self._publish_table(mode, bits)
-            if mode != BITMAP:
-                break
-            if self.count <= self._limit:
-                break
-            # Blocks are only estimated: build with room for the worst case a table of this size can take.
-            sample = self.count / max(self._density()[0], 1.0)
-            if sample * 1.2 <= self._limit:
-                break
+            if self.database.kernels.rebuild_identity(self.address, address(self.database.scratch)) == layout.DONE:
+                return
             bits += 1
-        self.database.kernels.rebuild_identity(self.address, address(self.database.scratch))
 
     def _density(self) -> tuple[float, int]:
         """Tuples per block of 64, and the column that is best packed lowest."""

@@ -7,21 +7,40 @@ nothing left to do but to decide on a formula; it is what stands between two mac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import product
 from typing import Any
 
 from tidelog.errors import InternalError
 from tidelog.net.linear.formulas import Atom, Formula
-from tidelog.net.linear.terms import MAXIMAL, QUERY, RULES, UNBOUNDED, Index, below, show_term
+from tidelog.net.linear.terms import MAXIMAL, MINIMAL, QUERY, RULES, UNBOUNDED, Index, below, show_term
 
 Multiset = dict[Formula, int]
+NEVER_HOLD = ("hat", "-∞")
+"""Kinds of indexes that only stand under a bang: nothing is stored there."""
 
 
 class Context:
-    def __init__(self, contents: Mapping[Index, Multiset] | None = None) -> None:
-        self._contents: dict[Index, Multiset] = {i: m for i, m in (contents or {}).items() if m}
+    """Empty contexts are not kept. `compound` are the indexes whose contexts may hold other formulas than atoms."""
+
+    def __init__(self, contents: dict[Index, Multiset] | None = None, compound: frozenset[Index] = frozenset()) -> None:
+        self._contents = contents or {}
+        self.compound = compound
+
+    @staticmethod
+    def of(formulas: Iterable[tuple[Index, Formula, int]]) -> Context:
+        """The context that holds each formula so many times."""
+        contents: dict[Index, Multiset] = {}
+        compound: set[Index] = set()
+        for index, formula, count in formulas:
+            if index.kind in NEVER_HOLD or (isinstance(formula, Atom) and formula.index != index):
+                raise InternalError(f"{formula} cannot be stored in {index}")
+            inside = contents.setdefault(index, {})
+            inside[formula] = 1 if index in UNBOUNDED else inside.get(formula, 0) + count
+            if not isinstance(formula, Atom):
+                compound.add(index)
+        return Context(contents, frozenset(compound))
 
     def __getitem__(self, index: Index) -> Multiset:
         return self._contents.get(index, {})
@@ -31,11 +50,10 @@ class Context:
 
     def add(self, index: Index, formula: Formula, count: int = 1) -> Context:
         """𝒦 +_l F. An atom must be stored in the context that it is named after."""
-        if isinstance(formula, Atom) and formula.index != index:
-            raise InternalError(f"{formula} cannot be stored in {index}")
+        one = Context.of([(index, formula, count)])
         inside = dict(self[index])
         inside[formula] = 1 if index in UNBOUNDED else inside.get(formula, 0) + count
-        return Context({**self._contents, index: inside})
+        return self._with(index, inside, self.compound | one.compound)
 
     def remove(self, index: Index, formula: Formula) -> Context:
         """The context after the formula was used: the same, if its index allows contraction."""
@@ -45,17 +63,26 @@ class Context:
         inside[formula] -= 1
         if not inside[formula]:
             del inside[formula]
-        return Context({**self._contents, index: inside})
+        return self._with(index, inside, self.compound)
+
+    def _with(self, index: Index, inside: Multiset, compound: frozenset[Index]) -> Context:
+        contents = self._contents.copy()
+        if inside:
+            contents[index] = inside
+        else:
+            del contents[index]
+        return Context(contents, compound)
 
     def above(self, index: Index) -> Context | None:
         """𝒦 ≤_l, the premise of a bang: what l is below stays; if anything linear would have to go, None."""
-        kept: dict[Index, Multiset] = {}
-        for i, inside in self._contents.items():
-            if below(index, i):
-                kept[i] = inside
-            elif i not in UNBOUNDED:
-                return None
-        return Context(kept)
+        if index == MINIMAL:
+            return self
+        if index.kind == "hat" and UNBOUNDED.isdisjoint(index.of):
+            return None if any(self[i] for i in index.of) else self
+        kept = [i for i in self._contents if below(index, i)]
+        if any(i not in UNBOUNDED for i in self._contents if i not in kept):
+            return None
+        return Context({i: self._contents[i] for i in kept}, self.compound)
 
     @property
     def spent(self) -> bool:
@@ -91,7 +118,7 @@ def _braces(inside: Multiset) -> str:
 
 
 def _element(formula: Formula) -> str:
-    """An atom without the name of its context: an update as `INS p(a)`, a tuple as its values, the empty one as a dot."""
+    """An atom without the name of its context: an update as `INS p(a)`, a tuple as its values or a dot."""
     match formula:
         case Atom(args=()) | Atom(args=((),)):
             return "·"

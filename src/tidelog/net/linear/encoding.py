@@ -14,7 +14,7 @@ from tidelog.errors import InternalError, Report, TidelogError, error
 from tidelog.lang import tree
 from tidelog.net.linear.commands import basic_commands
 from tidelog.net.linear.contexts import Context, Sequent
-from tidelog.net.linear.formulas import Atom
+from tidelog.net.linear.formulas import Atom, Formula
 from tidelog.net.linear.terms import (
     DEL,
     EXEC,
@@ -48,17 +48,13 @@ def encode(program: NetProgram, facts: Iterable[Fact], updates: Iterable[Update]
     for fact in (*facts, *(u.fact for u in updates), query):
         _check(fact, program, report)
     report.check()
-    context = Context()
-    for command in basic_commands():
-        context = context.add(MAXIMAL, command)
-    for atom in _rules(program):
-        context = context.add(RULES, atom)
+    formulas: list[tuple[Index, Formula, int]] = [(MAXIMAL, command, 1) for command in basic_commands()]
+    formulas += [(RULES, atom, 1) for atom in _rules(program)]
     for fact, count in Counter(facts).items():
-        for index in (view(fact.name), updated(fact.name)):
-            context = context.add(index, Atom(index, (fact.args,)), count)
-    for update, count in Counter(updates).items():
-        context = context.add(UPD, update_atom(UPD, update), count)
-    return Sequent(context.add(QUERY, Atom(QUERY, (query.name, query.args))))
+        formulas += [(i, Atom(i, (fact.args,)), count) for i in (view(fact.name), updated(fact.name))]
+    formulas += [(UPD, update_atom(UPD, update), count) for update, count in Counter(updates).items()]
+    formulas.append((QUERY, Atom(QUERY, (query.name, query.args)), 1))
+    return Sequent(Context.of(formulas))
 
 
 def update_atom(index: Index, update: Update) -> Atom:

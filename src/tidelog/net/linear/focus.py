@@ -40,6 +40,7 @@ from tidelog.net.linear.instructions import Loop
 from tidelog.net.linear.terms import PRIME, Var, match, show_term, variables
 
 DEFAULT_LIMIT = 500_000
+TOO_DEEP = "it is nested too deeply"
 
 
 class Step(NamedTuple):
@@ -83,7 +84,7 @@ class Focus:
                 for found in self._positive(context, linear, formula):
                     yield MacroRule(sequent, (step, *found.steps), found.premises)
         except RecursionError:
-            raise _outside("a formula is nested too deeply") from None
+            raise outside(TOO_DEEP) from None
 
     def _count(self) -> None:
         self.applied += 1
@@ -163,7 +164,7 @@ class Focus:
                 yield {}, context, linear, Step("1")
             case Test():
                 if _needs(formula):
-                    raise _outside(f"`{formula}` is to be decided before its variables have values")
+                    raise outside(f"`{formula}` is to be decided before its variables have values")
                 try:
                     values = formula.solve()
                 except WrongKind as problem:
@@ -172,7 +173,7 @@ class Focus:
                     yield values, context, linear, Step("=", formula)
             case Dual(atom=Atom(index=index, args=args)):
                 if variables(index):
-                    raise _outside(f"the context of `{formula}` is not known when focus reaches it")
+                    raise outside(f"the context of `{formula}` is not known when focus reaches it")
                 for atom in list(context[index]):
                     if isinstance(atom, Atom) and (values := match(args, atom.args)) is not None:
                         yield values, context.remove(index, atom), linear, Step("I", atom)
@@ -191,7 +192,7 @@ class Focus:
     ) -> _Found:
         if formula.free:
             names = ", ".join(sorted(n.split(PRIME)[0] for n in formula.free))
-            raise _outside(f"focus ends before {names} has a value")
+            raise outside(f"focus ends before {names} has a value")
         steps = list(before)
         premises = tuple(self._negative(context, linear, formula, steps))
         return _Found({}, tuple(steps), premises)
@@ -241,7 +242,7 @@ def _decisions(sequent: Sequent) -> Iterator[tuple[Formula, Step, Context, tuple
         if formula.positive is not False and formula not in sequent.linear[:place]:
             rest = sequent.linear[:place] + sequent.linear[place + 1 :]
             yield formula, Step("D_1", formula), sequent.context, rest
-    for index in sequent.context:
+    for index in sequent.context.compound:
         for formula in sequent.context[index]:
             if not isinstance(formula, Atom):
                 yield formula, Step(f"D_{index}", formula), sequent.context.remove(index, formula), sequent.linear
@@ -256,7 +257,7 @@ def _needs(formula: Test) -> frozenset[str]:
     return frozenset(variables(formula.left)) if isinstance(formula, Equal) else formula.free
 
 
-def _outside(problem: str) -> TidelogError:
+def outside(problem: str) -> TidelogError:
     return error(
         "TL1091", f"the search does not cover this formula: {problem}",
         help="write ∃ so that the first literal under focus gives its variables their values",

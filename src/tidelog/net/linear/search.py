@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from tidelog.errors import error
+from tidelog.errors import InternalError
 from tidelog.net.linear.commands import COMMANDS, Command
 from tidelog.net.linear.contexts import Sequent
 from tidelog.net.linear.encoding import decode, update_of
-from tidelog.net.linear.focus import DEFAULT_LIMIT, Focus, MacroRule
+from tidelog.net.linear.focus import DEFAULT_LIMIT, TOO_DEEP, Focus, MacroRule, outside
 from tidelog.net.linear.formulas import Atom, Bang, Formula
 from tidelog.net.linear.terms import EXEC, PICKED, UPD
 from tidelog.net.values import Update
@@ -63,7 +63,7 @@ class Search:
     ) -> Iterator[Execution]:
         """Every execution that can come next; with `uses`, those that use this update."""
         if sequent.linear:
-            raise error("TL1091", "a command is being executed: no other can start")
+            raise InternalError("a command is being executed: no other can start")
         wanted = set(commands)
         start = (m for m in self.focus.macro_rules(sequent) if _command(m.steps[0].about) in wanted)
 
@@ -82,7 +82,7 @@ class Search:
 
     def prove(self, sequent: Sequent, strategy: Strategy = "psn") -> Proof | None:
         """A proof of the sequent, or None if there is none of this kind (Definition 3)."""
-        for proof in self._runs(sequent, strategy):
+        for proof in self.runs(sequent, strategy):
             query = self.execute(proof.last, "query") if proof.last else None
             if query is not None:
                 return Proof((*proof.executions, query), sequent)
@@ -91,14 +91,14 @@ class Search:
     def final(self, sequent: Sequent, strategy: Strategy = "psn") -> list[Proof]:
         """A run to each different sequent in which nothing but `query` can be executed."""
         return [
-            p for p in self._runs(sequent, strategy) if p.last and not any(True for _ in self._moves(p.last, strategy))
+            p for p in self.runs(sequent, strategy) if p.last and not any(True for _ in self.moves(p.last, strategy))
         ]
 
-    def _runs(self, sequent: Sequent, strategy: Strategy) -> Iterator[Proof]:
+    def runs(self, sequent: Sequent, strategy: Strategy) -> Iterator[Proof]:
         """A run to every sequent that can be reached, depth first."""
         seen = {sequent}
         path: list[tuple[Execution, ...]] = []
-        stack = [self._moves(sequent, strategy)]
+        stack = [self.moves(sequent, strategy)]
         yield Proof((), sequent)
         while stack:
             move = next(stack[-1], None)
@@ -112,10 +112,11 @@ class Search:
                 continue
             seen.add(after)
             path.append(move)
-            stack.append(self._moves(after, strategy))
+            stack.append(self.moves(after, strategy))
             yield Proof(tuple(e for m in path for e in m), sequent)
 
-    def _moves(self, sequent: Sequent, strategy: Strategy) -> Iterator[tuple[Execution, ...]]:
+    def moves(self, sequent: Sequent, strategy: Strategy) -> Iterator[tuple[Execution, ...]]:
+        """What can come next: PSN^ν-iterations, the SN-iteration, or single commands."""
         if strategy == "any":
             return ((e,) for e in self.executions(sequent, BAGS))
         return self._psn_iterations(sequent) if strategy == "psn" else self._sn_iteration(sequent)
@@ -157,9 +158,12 @@ class Search:
         seen: set[tuple[object, ...]] = set()
 
         def fresh(macro: MacroRule, goals: Goals) -> bool:
-            key = tuple(g.key for g in goals)
-            new = key not in seen
-            seen.add(key)
+            try:
+                key = tuple(g.key for g in goals)
+                new = key not in seen
+                seen.add(key)
+            except RecursionError:
+                raise outside(TOO_DEEP) from None
             return new
 
         start = self.focus.macro_rules(sequent)

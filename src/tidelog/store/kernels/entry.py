@@ -27,7 +27,7 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
     elif which == 6:
         rehash_identity(a, b, c)
     elif which == 7:
-        rebuild_identity(a, b)
+        return rebuild_identity(a, b)
     elif which == 8:
         return sample_blocks(a, b, c, d)
     return 0

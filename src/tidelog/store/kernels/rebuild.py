@@ -10,12 +10,15 @@ from tidelog.store.kernels.identity import insert_bitmap, insert_packed, mix
 from tidelog.store.kernels.raw import kernel, ld64, ldw, lshr, prefetch, st64
 from tidelog.store.layout import (
     BITMAP,
+    DONE,
     GOLDEN,
+    GROW_IDENTITY,
     PACKED,
     R_ARITY,
     R_BITS,
     R_COUNT,
     R_FIRST,
+    R_LIMIT,
     R_MODE,
     R_PACK,
     R_ROWS,
@@ -48,8 +51,11 @@ def rehash_identity(old: int, old_bits: int, r: int) -> None:
 
 
 @kernel
-def rebuild_identity(r: int, scratch: int) -> None:
-    """Fill an empty table with all rows, which are distinct. Scratch: 3 * BLOCK words."""
+def rebuild_identity(r: int, scratch: int) -> int:
+    """Fill an empty table with all rows, which are distinct; DONE, or GROW_IDENTITY if it is too small for them.
+
+    Only a bitmap table can be too small: how many blocks it will have is an estimate. Scratch: 3 * BLOCK words.
+    """
     table, bits, mode = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_MODE)
     wide, rows, arity, n = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(r + R_ARITY), ld64(r + R_COUNT)
     stride, pack = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_PACK)
@@ -73,6 +79,8 @@ def rebuild_identity(r: int, scratch: int) -> None:
         if mode == PACKED:
             insert_packed(table, bits, scratch, m, scratch + BLOCK * 8, scratch + 2 * BLOCK * 8)
         elif mode == BITMAP:
+            if ld64(r + R_USED) + BLOCK > ld64(r + R_LIMIT):
+                return GROW_IDENTITY
             insert_bitmap(table, bits, scratch, m, scratch + BLOCK * 8, scratch + 2 * BLOCK * 8, r + R_USED)
         else:
             for i in range(m):
@@ -86,6 +94,7 @@ def rebuild_identity(r: int, scratch: int) -> None:
         first += m
     if mode != BITMAP:
         st64(r + R_USED, n)
+    return DONE
 
 
 @kernel
