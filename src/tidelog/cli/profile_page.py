@@ -65,7 +65,8 @@ def _curve(values: list[float], unit: str) -> str:
     top = f"{most:,.0f}" if most >= 10 else f"{most:.3g}"
     return (
         f'<svg width="{width}" height="{height + bottom}">'
-        f'<line class="axis" x1="{left}" y1="{height}" x2="{width - 10}" y2="{height}"/><polygon class="area" points="{area}"/><polyline class="curve" points="{line}"/>'
+        f'<line class="axis" x1="{left}" y1="{height}" x2="{width - 10}" y2="{height}"/>'
+        f'<polygon class="area" points="{area}"/><polyline class="curve" points="{line}"/>'
         f'<text x="{left - 6}" y="18" text-anchor="end">{top}</text>'
         f'<text x="{left - 6}" y="{height}" text-anchor="end">0</text>'
         f'<text x="{left}" y="{height + 16}">iteration 0</text>'

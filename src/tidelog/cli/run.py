@@ -35,12 +35,14 @@ def run(
     from tidelog.evaluate.batch import BatchRun, Options
     from tidelog.evaluate.limits import Limits
     from tidelog.evaluate.user_functors import load_module
+    from tidelog.store import native
 
     options = Options(
         facts=fact_dir, output=output_dir, threads=_threads(jobs), functors=load_module(functors) if functors else {},
         limits=Limits(max_iterations, _bytes(max_memory), timeout), skip_bad_rows=skip_bad_rows, profile=profile,
     )  # fmt: skip
     with Progress() as progress:
+        native.announce = progress.note
         batch = BatchRun(checked, options, progress)
         try:
             batch.run()

@@ -78,7 +78,7 @@ class Fixpoint:
         try:
             native.run(self.watch)
         except ArithmeticFault as problem:
-            rule = plans[getattr(problem, "plan", 0)].rule
+            rule = plans[problem.plan or 0].rule
             raise self.context.fault(rule, str(problem)) from None
         self.derivations += sum(native.derivations)
 
@@ -105,7 +105,12 @@ class Fixpoint:
     def drive(self, stratum: StratumPlan, gates: dict[str, Gate]) -> None:
         relations = [self.database[name] for name in stratum.stratum.relations]
         runs = {
-            plan: PlanRun(self.context, plan, sink=gates[head].accept if (head := _head(plan)) in gates else None)
+            plan: PlanRun(
+                self.context,
+                plan,
+                gates[head].accept if (head := _head(plan)) in gates else None,
+                stratum.stratum.relations,
+            )
             for plan in (*stratum.once, *stratum.delta)
         }
         self.context.iteration = 0

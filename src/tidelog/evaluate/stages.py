@@ -6,7 +6,7 @@ of the store; a plan of native steps only is a single pipeline from its scan to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,19 @@ GROUPS_AT_ONCE = 1 << 16
 
 
 class PlanRun:
-    """One plan over one database. `sink` receives the emitted rows when they do not go to a relation as they are."""
+    """One plan over one database.
 
-    def __init__(self, context: Context, plan: steps.Plan, sink: Sink | None = None) -> None:
+    `sink` receives the emitted rows when they do not go to a relation as they are; `changing` names the relations that
+    grow while the plan is run again and again.
+    """
+
+    def __init__(
+        self, context: Context, plan: steps.Plan, sink: Sink | None = None, changing: Sequence[str] = ()
+    ) -> None:
         self.context = context
         self.plan = plan
         self.sink = sink
+        self.changing = changing
         self.emitted = 0
         self.pipelines: list[Any] = []
         self.slots = len(plan.slots)
@@ -94,7 +101,7 @@ class PlanRun:
     ) -> Stage:
         database, slots = self.context.database, self.slots
         emits = isinstance(part[-1], steps.Emit)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"changing": self.changing}
         if inputs is not None:
             options["inputs"] = inputs
         if not emits:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from tidelog.errors import Span
 
@@ -41,7 +41,7 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The nodes directly below, in textual order."""
-        for name in _child_fields(self.__class__):
+        for name in _child_fields(cast(Any, type(self))):
             value = getattr(self, name)
             if isinstance(value, Node):
                 yield value

@@ -73,14 +73,6 @@ def load() -> Kernels:
         return _loaded
 
 
-def cache_directory() -> Path:
-    """Where object code is kept: $TIDELOG_CACHE, else the user's cache directory."""
-    if "TIDELOG_CACHE" in os.environ:
-        return Path(os.environ["TIDELOG_CACHE"])
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "tidelog"
-
-
 def _fingerprint() -> str:
     """Names everything that the object code depends on."""
     import llvmlite
@@ -135,7 +127,8 @@ def _compile() -> bytes:
     from numba import types
     from numba.core import config
 
-    from tidelog.store.kernels.entry import entry
+    from tidelog.cache import cache_directory
+from tidelog.store.kernels.entry import entry
 
     signature = (types.int64,) * (ARGUMENTS + 1)
     vectorize = config.LOOP_VECTORIZE
