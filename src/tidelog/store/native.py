@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tidelog.cache import cache_directory
+
 KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
     "rebuild_identity", "sample_blocks",
@@ -127,8 +129,7 @@ def _compile() -> bytes:
     from numba import types
     from numba.core import config
 
-    from tidelog.cache import cache_directory
-from tidelog.store.kernels.entry import entry
+    from tidelog.store.kernels.entry import entry
 
     signature = (types.int64,) * (ARGUMENTS + 1)
     vectorize = config.LOOP_VECTORIZE
