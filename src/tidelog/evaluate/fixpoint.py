@@ -6,7 +6,8 @@ Python, or with special relations, is driven from here, iteration by iteration:
     run the plans without a pivot; then everything found is the delta
     repeat: run each plan with its pivot over the delta; what is new becomes the next delta; until nothing is new
 
-Orders are chosen when a stratum begins, from the sizes and distinct counts of that moment.
+Orders are chosen when a stratum begins, from the sizes and fan-outs of that moment, and looked at again after 8, 16,
+32, … iterations if a relation has grown to four times the size that they were chosen for.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.store import ArithmeticFault, is_native
+
+FIRST_LOOK = 8
+"""The iteration after which join orders are reconsidered for the first time."""
 
 Gate = Equivalence | Choice | Subsumption
 
@@ -48,6 +52,7 @@ class Fixpoint:
         self.profile = profile
         self.size_limits = size_limits or {}
         self.derivations = 0
+        self.statistics: Statistics | None = None
 
     def run(self) -> None:
         for number, stratum in enumerate(self.program.strata):
@@ -58,10 +63,14 @@ class Fixpoint:
 
     def reordered(self, stratum: StratumPlan) -> StratumPlan:
         """The stratum's plans, ordered by what the relations hold now."""
-        inputs = {m for rule in stratum.rules for m in (a.relation for a in rule.atoms())}
-        expected = max((self.database[name].count for name in inputs), default=0)
-        statistics = Statistics(self.database, stratum.stratum.relations, float(expected))
-        return plan_stratum(self.program.checked, stratum.stratum, statistics, stratum.rules)
+        names = stratum.stratum.relations
+        if self.statistics is None or self.statistics.growing != frozenset(names):
+            inputs = {atom.relation for rule in stratum.rules for atom in rule.atoms()}
+            expected = max((self.database[name].count for name in inputs), default=0)
+            self.statistics = Statistics(self.database, names, float(expected))
+        elif not self.statistics.outgrown():
+            return stratum
+        return plan_stratum(self.program.checked, stratum.stratum, self.statistics, stratum.rules)
 
     def run_stratum(self, stratum: StratumPlan) -> None:
         gates = self.gates(stratum)
@@ -69,18 +78,29 @@ class Fixpoint:
         limited = any(name in self.size_limits for name in stratum.stratum.relations)
         native = all(is_native(step) for plan in plans for step in plan.steps)
         if native and not gates and not limited and self.profile is None:
-            self.run_native(stratum.stratum.relations, plans)
+            self.run_native(stratum)
         else:
             self.drive(stratum, gates)
 
-    def run_native(self, relations: tuple[str, ...], plans: tuple[steps.Plan, ...]) -> None:
-        native = self.database.stratum(relations, plans)
-        try:
-            native.run(self.watch)
-        except ArithmeticFault as problem:
-            rule = plans[problem.plan or 0].rule
-            raise self.context.fault(rule, str(problem)) from None
-        self.derivations += sum(native.derivations)
+    def run_native(self, stratum: StratumPlan) -> None:
+        """Run to the fixpoint inside the store, stopping now and then to see whether other orders would be better."""
+        done, pause = 0, FIRST_LOOK
+        while True:
+            plans = (*stratum.once, *stratum.delta)
+            native = self.database.stratum(stratum.stratum.relations, plans)
+            better = stratum
+            while better.delta == stratum.delta:
+                try:
+                    done = native.run(self.watch, after=done, most=pause)
+                except ArithmeticFault as problem:
+                    raise self.context.fault(plans[problem.plan].rule, str(problem)) from None
+                if native.finished:
+                    self.derivations += sum(native.derivations)
+                    return
+                pause = 2 * done
+                better = self.reordered(stratum)
+            self.derivations += sum(native.derivations)
+            stratum = better
 
     def watch(self, iteration: int, tuples: int) -> None:
         self.observer.progress(iteration, tuples)

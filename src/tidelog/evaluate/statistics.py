@@ -15,6 +15,8 @@ import numpy as np
 from tidelog.plan.steps import View
 
 SAMPLE = 4096
+MATTERS = 1000
+"""Relations smaller than this are not worth a second thought."""
 
 
 class Statistics:
@@ -24,7 +26,18 @@ class Statistics:
         self.database = database
         self.growing = frozenset(growing)
         self.expected = expected
+        self._seen = {name: int(database[name].count) for name in self.growing}
         self._matches: dict[tuple[str, tuple[int, ...]], tuple[int, float]] = {}
+
+    def outgrown(self) -> bool:
+        """Whether some growing relation is four times as large as when this was last asked, or made."""
+        grown = False
+        for name in self.growing:
+            count = self.database[name].count
+            if count > 4 * max(self._seen.get(name, 0), MATTERS):
+                self._seen[name] = count
+                grown = True
+        return grown
 
     def size(self, relation: str, view: View) -> float:
         count = float(self.database[relation].count)

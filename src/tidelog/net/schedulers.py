@@ -38,11 +38,17 @@ class Scheduler:
 
     def next(self, may_pick: MayPick) -> Update | None:
         """The update that is picked now; None if none may be."""
+        found = self.next_with_destination(may_pick)
+        return found and found[0]
+
+    def next_with_destination(self, may_pick: MayPick) -> tuple[Update, Any] | None:
+        """The same, with the node that it is for."""
         return self._first(self.candidates(), may_pick)
 
     def next_at(self, node: Any, may_pick: MayPick) -> Update | None:
         """The oldest update for this node that may be picked."""
-        return self._first(iter(list(self._at.get(node, ()))), may_pick)
+        found = self._first(iter(self._at.get(node, ())), may_pick)
+        return found and found[0]
 
     def withdraw(self, update: Update) -> None:
         """One copy of the update will not be handed out."""
@@ -57,7 +63,7 @@ class Scheduler:
     def left(self, place: int) -> None:
         """The update at this place is gone."""
 
-    def _first(self, places: Iterator[int], may_pick: MayPick) -> Update | None:
+    def _first(self, places: Iterator[int], may_pick: MayPick) -> tuple[Update, Any] | None:
         dropped: list[int] = []
         found: int | None = None
         for place in places:
@@ -68,7 +74,7 @@ class Scheduler:
             elif may_pick(update):
                 found = place
                 break
-        result = self.pending[found][0] if found is not None else None
+        result = self.pending[found] if found is not None else None
         for place in (*dropped, *(() if found is None else (found,))):
             _, destination = self.pending.pop(place)
             del self._at[destination][place]

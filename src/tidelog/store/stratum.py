@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.plan.steps import Plan, Step
+from tidelog.plan.steps import Plan, Step, View
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Encoded, Scratch
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tidelog.store.database import Database
 
 Progress = Callable[[int, int], None]
+FOREVER = 1 << 62
 
 
 class Stratum:
@@ -35,7 +36,7 @@ class Stratum:
     def __init__(self, database: Database, relations: Sequence[str], plans: Sequence[Plan]) -> None:
         self.database, self.plans = database, tuple(plans)
         self.relations = [database[name] for name in relations]
-        self.iterations = 0
+        self.iterations, self.finished = 0, False
         arity = {r.name: r.arity for r in database}.__getitem__
         parts = [(i, s) for i, p in enumerate(self.plans) for s in alternatives(p.steps, arity)]
         self._plan_of = [i for i, _ in parts]
@@ -71,22 +72,31 @@ class Stratum:
     def tuples(self) -> int:
         return sum(r.count for r in self.relations)
 
-    def run(self, progress: Progress | None = None, every_iteration: bool = False) -> int:
+    def run(
+        self,
+        progress: Progress | None = None,
+        every_iteration: bool = False,
+        after: int = 0,
+        most: int = FOREVER,
+    ) -> int:
         """Iterate until nothing is new; the number of iterations.
 
-        `progress(iteration, tuples)` may raise to stop; everything derived so far then stays.
+        `progress(iteration, tuples)` may raise to stop; everything derived so far then stays. A run that comes to
+        `most` iterations stops between two of them, not `finished`; this or another stratum of the same relations, with
+        other plans perhaps, goes on `after` that many.
         """
-        self.iterations = 0
+        self.iterations, self.finished = after, True
         self._progress, self._last = progress, time.monotonic()
         self._encode()
         try:
-            for i in self._once:
+            for i in self._once if after == 0 else ():
                 self._run_plan(i)
             if self._loop:
-                self._iterate(every_iteration)
+                self.finished = self._iterate(every_iteration, most)
         finally:
-            for relation in self.relations:
-                relation.settle()
+            if self.finished:
+                for relation in self.relations:
+                    relation.settle()
         self._report(always=True)
         return self.iterations
 
@@ -128,11 +138,15 @@ class Stratum:
         start = relation.delta_start if int(encoded.levels[y.L_VIEW // 8]) == y.DELTA else 0
         return relation.delta_stop - start
 
-    def _iterate(self, every_iteration: bool) -> None:
+    def _iterate(self, every_iteration: bool, most: int) -> bool:
+        """Whether the fixpoint was reached within this many iterations."""
         database, block = self.database, np.zeros(y.T_SIZE, np.int64)
         plans = {address(self.pipelines[i].encoded().plan): self.pipelines[i].encoded() for i in self._loop}
         indexes = {x.address: x for encoded in plans.values() for x, _ in encoded.indexes}
-        new = sum(relation.restart() for relation in self.relations)
+        if self.iterations == 0:
+            new = sum(relation.restart() for relation in self.relations)
+        else:
+            new = sum(len(relation.rows(View.DELTA)) for relation in self.relations)
         database.crew.update(list(indexes.values()))
         growing = [x for x in indexes.values() if x.relation in self.relations]
         addresses = (plans, [r.address for r in self.relations], [x.address for x in growing])
@@ -142,7 +156,7 @@ class Stratum:
             block[count // 8], block[pointer // 8] = len(array), address(array)
         block[y.T_SCRATCH // 8] = address(database.scratch)
         block[y.T_THRESHOLD // 8] = 0 if every_iteration else database.parallel_from
-        block[y.T_MAX_ITERATIONS // 8] = 2**62
+        block[y.T_MAX_ITERATIONS // 8], block[y.T_ITERATION // 8] = most, self.iterations
         for encoded in plans.values():
             encoded.plan[y.P_LEVEL // 8] = -1
         while True:
@@ -150,16 +164,20 @@ class Stratum:
                 new = self._iterate_together(growing)
                 block[y.T_ITERATION // 8] = self.iterations
                 self._report(every_iteration)
+                if new and self.iterations >= most:
+                    return False
             if new == 0:
-                return
+                return True
             status = database.kernels.run_stratum(address(block))
             self.iterations, new = int(block[y.T_ITERATION // 8]), -1
             if status == y.DONE:
-                return
+                return True
             self._serve(status, int(block[y.T_SUBJECT // 8]), plans, indexes)
             if status == y.PAUSE and int(block[y.T_SUBJECT // 8]) == 0:  # between two iterations
                 new = int(block[y.T_NEW // 8])
                 self._report(every_iteration)
+                if self.iterations >= most:
+                    return False
             else:
                 self._report()
 

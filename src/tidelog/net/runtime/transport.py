@@ -1,0 +1,83 @@
+"""How messages travel, apart from who sends them: in one process, in the order that a scheduler likes.
+
+A transport takes messages and hands them out, each exactly once, in any order it likes. What a node makes for itself
+travels the same way, so that a schedule may delay it too, but is no message of the network and not counted. `hops` of
+a message is the length of the chain of messages behind it: the longest chain is the number of rounds that the same run
+takes when every message takes one unit of time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple, Protocol
+
+from tidelog.net.program import Node as Place
+from tidelog.net.schedulers import Scheduler
+from tidelog.net.values import Update
+
+
+class Message(NamedTuple):
+    """An update on its way; `source` is None if the user sent it. `number` tells it from others in a trace."""
+
+    update: Update
+    source: Place
+    destination: Place
+    hops: int = 0
+    number: int = 0
+
+    @property
+    def travels(self) -> bool:
+        """Whether it goes from one node to another."""
+        return self.source is not None and self.source != self.destination
+
+
+class Transport(Protocol):
+    def send(self, message: Message) -> None:
+        """Takes the message; it will be delivered once."""
+
+    def deliver(self, batch: bool) -> list[Message]:
+        """A message that arrives now; with `batch`, all that have arrived at the same node. Empty if none is there."""
+
+
+class InProcess:
+    """Everything in flight waits in a scheduler, which decides what arrives next."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._messages: dict[tuple[Update, Place], deque[Message]] = {}
+
+    def send(self, message: Message) -> None:
+        key = message.update, message.destination
+        queue = self._messages.get(key)
+        if queue is None:
+            queue = self._messages[key] = deque()
+        queue.append(message)
+        self._scheduler.add(message.update, message.source, message.destination)
+
+    def deliver(self, batch: bool) -> list[Message]:
+        found = self._scheduler.next_with_destination(_always)
+        if found is None:
+            return []
+        first = self._take(*found)
+        arrived = [first]
+        while batch:
+            more = self._scheduler.next_at(first.destination, _always)
+            if more is None:
+                break
+            arrived.append(self._take(more, first.destination))
+        return arrived
+
+    def __len__(self) -> int:
+        return len(self._scheduler)
+
+    def _take(self, update: Update, destination: Place) -> Message:
+        """Equal updates for the same node cannot be told apart, so the oldest stands for any of them."""
+        queue = self._messages[update, destination]
+        message = queue.popleft()
+        if not queue:
+            del self._messages[update, destination]
+        return message
+
+
+def _always(_: Update) -> bool:
+    return True
