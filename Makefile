@@ -5,12 +5,14 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check format fuzz bench soak clean
+.PHONY: demo test check format fuzz bench clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: check
+	@echo "a first run, so that the kernels are compiled once and not by every test process"
+	$(BIN)/tidelog run examples/reach/reach.dl -F examples/reach/facts -D - > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 check: $(READY)
@@ -24,10 +26,12 @@ format: $(READY)
 	$(BIN)/ruff check --fix src tests benchmarks examples
 
 fuzz: $(READY)
-	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests -k "fuzz or random"
+	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests/test_random_programs.py tests/lang/test_fuzz.py
 
 bench: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.batch
+	$(BIN)/python -m benchmarks.io
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info
@@ -37,4 +41,5 @@ $(READY): pyproject.toml constraints.txt
 	  { echo "Tidelog needs Python 3.11 or newer; this is $$($(PYTHON) --version)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m compileall -q src
 	@touch $@

@@ -26,8 +26,8 @@ from tidelog.values import Kind
 
 Env = dict[str, Any]
 Way = tuple[Env, tuple[tree.Literal, ...]]
-PATTERNS = (tree.Variable, tree.Wildcard, tree.Record, tree.Branch)
 Relations = dict[str, set[tuple[Any, ...]]]
+PATTERNS = (tree.Variable, tree.Wildcard, tree.Record, tree.Branch)
 
 
 def evaluate(checked: Checked, facts: Relations) -> Relations:
@@ -83,9 +83,8 @@ class Evaluator:
             case tree.Atom(name=name, args=args):
                 return [way for row in self.relations[name] for way in self.unify(args, row, env)]
             case tree.Negation(body=tree.Atom(name=name, args=args)):
-                for arg in args:
-                    _ = isinstance(arg, tree.Wildcard) or self.values(arg, env)
-                found = [way for row in self.relations[name] for way in self.unify(args, row, env)]
+                _ = [self.values(arg, env) for arg in args if not isinstance(arg, tree.Wildcard)]  # all must be known
+                found = (way for row in self.relations[name] for way in self.unify(args, row, env))
                 return [] if any(True for e, rest in found for _ in self.solve(rest, e)) else [(env, ())]
             case tree.Boolean(value=value):
                 return [(env, ())] if value else []

@@ -340,7 +340,7 @@ def test_deep_or_long_inputs_parse_or_are_refused(text: str) -> None:
 
 
 def test_the_deepest_program_can_be_printed() -> None:
-    program = ndlog.parse("p(X) :- X = " + "f_a(" * 950 + "X" + ")" * 950 + ".")
+    program = ndlog.parse("p(X) :- X = " + "f_a(" * 380 + "X" + ")" * 380 + ".")
     with deep_recursion():
         assert ndlog.parse(print_program(program)) == program
 

@@ -13,21 +13,24 @@ from strategies.values import Chooser, Written
 CORPUS = Path(__file__).parents[1] / "corpus"
 DIALECTS = {".dl": "souffle", ".ndlog": "ndlog", ".rules": "rules"}
 
-TOKENS = """.decl .type .input .output .printsize .limitsize .comp .init .override .functor .pragma .plan .lattice
-.include .once p q r x y z T C _ nil $ $B @f @@f 0 1 -1 0x1F 0b1 5u 1.5 1.2.3.4 "a" "" "\\ ( ) [ ] { } < > <> , ; : :-
-. ! = != <= >= + - * / % ^ ** band bor bxor bshl bshr bshru bnot land lor lxor lnot cat strlen substr ord to_number
-to_string itou as( min max sum count mean range match contains true false number symbol unsigned float inline eqrel
-brie choice-domain autoinc() __LINE__ debug_delta | -> <: // /* */ # #define #if #endif #include @[ \n \t é \0""".split(
-    " "
-)
-
+_TOKENS = r"""
+.decl .type .input .output .printsize .limitsize .comp .init .override .functor .pragma .plan .lattice .include .once
+p q r x y z T C _ nil $ $B @f @@f 0 1 -1 0x1F 0b1 5u 1.5 1.2.3.4 "a" "" "\ ( ) [ ] { } < > <> , ; : :- . ! = != <= >=
++ - * / % ^ ** band bor bxor bshl bshr bshru bnot land lor lxor lnot cat strlen substr ord to_number to_string itou
+as( min max sum count mean range match contains true false number symbol unsigned float inline eqrel brie choice-domain
+autoinc() __LINE__ debug_delta | -> <: // /* */ # #define #if #endif #include @[ é"""
+_NDLOG = """
+materialize ( ) @ X Y p q link r1 : :- . , < > min<C> a_MIN<C> f_init ! := = + - * / [ ] 1 2.5 "a" infinity keys true
+false % // /* */ _ NOT"""
+_RULES = """
+[ ] , ?x ?y :p :q a @prefix : <http://a/> . :- NOT FILTER BIND AS AGGREGATE ON COUNT SUM ( ) = < > + 1 2.5 "a" "a"@en
+^^ EXISTS IN # owl:sameAs ; !"""
+_BLANK = ["\n", "\t", "\0"]
 SOUP = {
-    "souffle": TOKENS,
-    "ndlog": "materialize ( ) @ X Y p q link r1 : :- . , < > min<C> a_MIN<C> f_init ! := = + - * / [ ] 1 2.5 \"a\" "
-    "infinity keys true false \n % // /* */ _ NOT".split(" "),
-    "rules": "[ ] , ?x ?y :p :q a @prefix : <http://a/> . :- NOT FILTER BIND AS AGGREGATE ON COUNT SUM ( ) ( = < > + "
-    "1 2.5 \"a\" \"a\"@en ^^ EXISTS IN \n # owl:sameAs ; !".split(" "),
-}  # fmt: skip
+    "souffle": [*_TOKENS.split(), *_BLANK],
+    "ndlog": [*_NDLOG.split(), *_BLANK],
+    "rules": [*_RULES.split(), *_BLANK],
+}
 
 
 def soup(dialect: str) -> SearchStrategy[str]:
@@ -136,6 +139,14 @@ NESTED: dict[str, tuple[str, str, str, str, str]] = {
     "comment ends": ("", "*/", "", "", ""),
 }
 
+
+def _inlined(n: int, rules: str) -> str:
+    """A chain of inline relations, used plainly and negated."""
+    declared = "".join(f".decl p{i}(x: number) inline\n" for i in range(n)) + f".decl p{n}(x: number)\np{n}(1).\n"
+    used = f".decl q(x: number)\nq(x) :- p0(x).\nq(x) :- p{n}(x), !p0(x).\n"
+    return declared + "".join(rules.format(i=i, j=i + 1) for i in range(n)) + used
+
+
 LONG: dict[str, Callable[[int], str]] = {
     "sums": lambda n: _NUMBERS + "p(" + " + ".join(["1"] * n) + ").",
     "powers in a row": lambda n: _NUMBERS + "p(" + " ^ ".join(["1"] * n) + ").",
@@ -156,8 +167,7 @@ LONG: dict[str, Callable[[int], str]] = {
         f"p{i}(x) :- p{i + 1}(x).\n" for i in range(n)),
     "cycles of relations": lambda n: "".join(f".decl p{i}(x: number)\n" for i in range(n + 1)) + "".join(
         f"p{i}(x) :- p{(i + 1) % n}(x).\n" for i in range(n)),
-    "inline relations": lambda n: "".join(f".decl p{i}(x: number) inline\n" for i in range(n)) + "".join(
-        f"p{i}(x) :- p{i + 1}(x).\n" for i in range(n)) + f".decl p{n}(x: number)\np{n}(1).\n.decl q(x: number)\nq(x) :- p0(x).",
+    "inline relations": lambda n: _inlined(n, "p{i}(x) :- p{j}(x).\n"),
     "chains of components": lambda n: ".comp C0 { .decl p(x: number) }\n" + "".join(
         f".comp C{i + 1} : C{i} {{}}\n" for i in range(n)) + f".init c = C{n}",
     "chains of equations": lambda n: _NUMBERS + "p(x0) :- " + ", ".join(
@@ -171,6 +181,10 @@ LONG: dict[str, Callable[[int], str]] = {
     "qualified names": lambda n: "a." * n + "a(1).",
     "blanks": lambda n: " \n\t" * n,
     "directives of the preprocessor": lambda n: "#define A 1\n" * n,
+    "half-open comments": lambda n: "/* /* */ " * n,
+    "annotations in a row": lambda n: "@[a(b)] " * n + ".decl p()",
+    "open annotations": lambda n: "@[ " * n,
+    "fans of inline relations": lambda n: _inlined(n, "p{i}(x) :- p{j}(x).\np{i}(x) :- p{j}(x), x > {i}.\n"),
     "slashes": lambda n: "/" * n,
     "backslashes": lambda n: '"' + "\\" * n,
     "ats": lambda n: "@[" + "(" * n,

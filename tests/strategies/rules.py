@@ -12,8 +12,8 @@ COMPARED = {
 }  # fmt: skip
 
 BOUNDED = {
-    "number": ("({n} + {n}) % 3", "min({n}, {n})", "max({n}, {n}, 1)", "{n} band 3", "strlen({s})", "{n} / 2", "lnot {n}",
-               "-({n} % 2)", "{n} land {n}", "to_number({f}) % 4"),
+    "number": ("({n} + {n}) % 3", "min({n}, {n})", "max({n}, {n}, 1)", "{n} band 3", "strlen({s})", "{n} / 2",
+               "lnot {n}", "-({n} % 2)", "{n} land {n}", "to_number({f}) % 4"),
     "unsigned": ("({u} + 1u) % 3u", "min({u}, {u})", "{u} band 3u", "itou({n} band 3)", "{u} / 2u"),
     "float": ("min({f}, {f})", "max({f}, 1.0)", "itof({n} band 3)", "to_float(strlen({s}))"),
     "symbol": ("substr({s}, 0, 1)", "min({s}, {s})", "to_string({n} % 3)", "substr({s}, strlen({s}) - 1, 1)"),

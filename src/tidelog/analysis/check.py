@@ -21,7 +21,7 @@ from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.analysis.typing import ClauseTypes, infer
 from tidelog.errors import Diagnostic, Report
 from tidelog.lang import tree
-from tidelog.lang.parsing import deep_recursion
+from tidelog.lang.depth import deep_recursion
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def check(program: tree.Program, report: Report | None = None) -> Checked:
         typed = infer(clauses, types, report)
         inlined = inline_relations(program)
         if inlined and not report.errors:
-            clauses = inline(clauses, inlined)
+            clauses = inline(clauses, inlined, report)
             typed = infer(clauses, types, Report())
         check_grounded(clauses, report, inlined)
         graph = DependencyGraph((name for name in types.relations if name not in inlined), clauses)

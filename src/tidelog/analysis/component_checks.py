@@ -6,6 +6,9 @@ from tidelog.analysis.component_scopes import Scope, Scopes
 from tidelog.errors import Report
 from tidelog.lang import tree
 
+MOST_PARENTS = 200
+"""How many components above one are looked at; far more than any of its instances may have."""
+
 
 def check_components(program: tree.Program, scopes: Scopes, report: Report) -> None:
     """Every component, used or not; the outermost instances are checked when they are expanded."""
@@ -27,7 +30,7 @@ def _parents(scope: Scope, scopes: Scopes) -> tuple[list[Scope], bool]:
     found: dict[int, Scope] = {}
     complete = True
     pending = [scope]
-    while pending:
+    while pending and len(found) < MOST_PARENTS:
         current = pending.pop()
         unbound = current.unbound
         for base in current.node.bases:
@@ -37,7 +40,7 @@ def _parents(scope: Scope, scopes: Scopes) -> tuple[list[Scope], bool]:
             elif id(above) not in found:
                 found[id(above)] = above
                 pending.append(above)
-    return list(found.values()), complete
+    return list(found.values()), complete and not pending
 
 
 def _check_overrides(scope: Scope, parents: list[Scope], complete: bool, report: Report) -> None:

@@ -202,8 +202,9 @@ class _Expansion:
             scope = member.scope
             key = _key(scope, member.binding)
             if key in path or len(path) >= MOST_LEVELS:
+                whom = "itself" if key in path else f"more than {MOST_LEVELS} others, one above the other"
                 self._report.error(
-                    "TL0503", f"component `{scope.name}` inherits from itself", scope.node.type.span or scope.node.span
+                    "TL0503", f"component `{scope.name}` inherits from {whom}", scope.node.type.span or scope.node.span
                 )
                 return
             overridden = member.overridden | scope.overrides.keys()

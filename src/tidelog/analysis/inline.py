@@ -10,33 +10,57 @@ which is possible because such rules have no variables of their own (checked by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, replace
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import Any, TypeVar
 
 from tidelog.analysis.clauses import NEGATED, Clause
+from tidelog.analysis.recursion import component_numbers
+from tidelog.errors import Report
 from tidelog.lang import tree
 
 N = TypeVar("N", bound=tree.Node)
 Alternatives = list[tuple[tree.Literal, ...]]
 
+MOST_RULES = 1024
+"""To how many rules one may grow."""
 
-def inline(clauses: list[Clause], relations: set[str]) -> list[Clause]:
-    """The clauses of all other relations, with the atoms of the given relations replaced."""
+
+def inline(clauses: list[Clause], relations: set[str], report: Report) -> list[Clause]:
+    """The clauses of all other relations, with the atoms of the given relations replaced.
+
+    Inline relations come after those that they use, so that each of their rules is expanded once.
+    """
     if not relations:
         return clauses
     rules: dict[str, list[Clause]] = {name: [] for name in relations}
     for clause in clauses:
         if clause.head.name in relations:
             rules[clause.head.name].append(clause)
-    expander = _Expander(rules)
+    expander = _Expander(rules, report)
+    for name in _inner_first(rules):
+        rules[name] = [new for clause in rules[name] for new in expander.expand(clause)]
     return [new for clause in clauses if clause.head.name not in relations for new in expander.expand(clause)]
 
 
+def _inner_first(rules: dict[str, list[Clause]]) -> list[str]:
+    uses: dict[str, list[str]] = {name: [] for name in rules}
+    for name, found in rules.items():
+        for literal in (literal for rule in found for literal in rule.body):
+            used = _relation(literal)
+            if used in rules:
+                uses[name].append(used)
+    numbers = component_numbers(uses)
+    return sorted(rules, key=numbers.__getitem__)
+
+
 class _Expander:
-    def __init__(self, rules: dict[str, list[Clause]]) -> None:
+    def __init__(self, rules: dict[str, list[Clause]], report: Report) -> None:
         self.rules = rules
+        self.report = report
+        self.refused = False
         self.copies = 0
         self.wildcards = 0
 
@@ -44,27 +68,32 @@ class _Expander:
         if not any(_relation(literal) in self.rules for literal in clause.body):
             yield clause
             return
-        for body in self.conjunction(clause.body):
-            yield replace(clause, body=body)
-
-    def conjunction(self, literals: Iterable[tree.Literal]) -> Alternatives:
-        parts = [self.literal(literal) for literal in literals]
-        return [tuple(x for part in choice for x in part) for choice in product(*parts)]
+        parts = [self.literal(literal) for literal in clause.body]
+        if prod(map(len, parts)) > MOST_RULES and not self.refused:
+            self.refused = True
+            self.report.error(
+                "TL0109",
+                f"the inline relations of this rule multiply to more than {MOST_RULES} rules",
+                clause.span,
+                help="drop the qualifier `inline` from one of them",
+            )
+        if self.refused:
+            parts = [part[:1] for part in parts]
+        for choice in product(*parts):
+            yield replace(clause, body=tuple(x for part in choice for x in part))
 
     def literal(self, literal: tree.Literal) -> Alternatives:
         if isinstance(literal, tree.Atom) and literal.name in self.rules:
-            return [
-                body for rule in self.rules[literal.name] for body in self.conjunction(self.instance(rule, literal))
-            ]
+            return [self.instance(rule, literal) for rule in self.rules_of(literal)]
         if isinstance(literal, tree.Negation) and _relation(literal) in self.rules:
             atom = literal.body
             assert isinstance(atom, tree.Atom)
-            negations = [
-                [alternative for part in self.instance(rule, atom) for alternative in self.literal(_negate(part))]
-                for rule in self.rules[atom.name]
-            ]
-            return [tuple(x for part in choice for x in part) for choice in product(*negations)]
+            negations = [[_negate(part) for part in self.instance(rule, atom)] for rule in self.rules_of(atom)]
+            return list(islice(product(*negations), MOST_RULES + 1))
         return [(literal,)]
+
+    def rules_of(self, atom: tree.Atom) -> list[Clause]:
+        return self.rules[atom.name][: 1 if self.refused else MOST_RULES + 1]
 
     def instance(self, rule: Clause, atom: tree.Atom) -> tuple[tree.Literal, ...]:
         """The body of the rule for the arguments of the atom: head variables replaced, others renamed."""

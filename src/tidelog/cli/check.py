@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, checked_file, parse_file
-from tidelog.errors import Report
+from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, checked_file, parse_file, show_warnings
+from tidelog.errors import Report, TidelogError
+from tidelog.lang import tree
 from tidelog.lang.load import DIALECTS
 
 
@@ -13,14 +14,35 @@ def check(
     program: ProgramFile, include_dir: IncludeDirs = None, macro: Macros = None, no_warn: NoWarnings = False
 ) -> None:
     """Check a program and say what is wrong with it, all at once."""
-    if DIALECTS.get(program.suffix, "souffle") != "souffle":
-        report = Report()
-        tree = parse_file(program, include_dir, macro, report)
-        report.check()
-        typer.echo(f"{program}: {len(tree.rules)} rules parse")
+    dialect = DIALECTS.get(program.suffix, "souffle")
+    if dialect == "souffle":
+        checked = checked_file(program, include_dir, macro, no_warn)
+        typer.echo(
+            f"{program}: {len(checked.clauses)} rules over {len(checked.relations)} relations "
+            f"in {len(checked.strata)} strata, no errors"
+        )
         return
-    checked = checked_file(program, include_dir, macro, no_warn)
-    typer.echo(
-        f"{program}: {len(checked.clauses)} rules over {len(checked.relations)} relations "
-        f"in {len(checked.strata)} strata, no errors"
-    )
+    report = Report()
+    parsed = parse_file(program, include_dir, macro, report)
+    if dialect == "ndlog":
+        relations = _check_network(parsed, report, no_warn)
+        typer.echo(f"{program}: {len(parsed.rules)} rules over {relations} relations, no errors")
+        return
+    report.check()
+    typer.echo(f"{program}: {len(parsed.rules)} rules parse")
+
+
+def _check_network(program: tree.Program, report: Report, no_warn: bool) -> int:
+    """Checks an NDlog program, and that its rules can be localised; the number of its relations."""
+    from tidelog.net import check_program
+    from tidelog.plan.localise import localise
+
+    signatures = check_program(program, report)
+    try:
+        report.check()
+        localise(program)
+    except TidelogError:
+        show_warnings(report, no_warn)
+        raise
+    show_warnings(report, no_warn)
+    return len(signatures.arity)

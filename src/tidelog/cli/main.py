@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tidelog.cli import check, plan, profile, run
+from tidelog.cli import check, net, plan, profile, run
 from tidelog.errors import InternalError, TidelogError
 from tidelog.version import VERSION
 
@@ -18,6 +18,7 @@ app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("plan")(plan.plan)
 app.command("profile")(profile.profile)
+app.add_typer(net.app, name="net")
 
 
 def _version(wanted: bool) -> None:

@@ -13,7 +13,10 @@ Orders are chosen when a stratum begins, from the sizes and fan-outs of that mom
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Limits, Observer, Silent
@@ -74,6 +77,7 @@ class Fixpoint:
 
     def run_stratum(self, stratum: StratumPlan) -> None:
         gates = self.gates(stratum)
+        stratum = self.enter_facts(stratum, gates)
         plans = (*stratum.once, *stratum.delta)
         limited = any(name in self.size_limits for name in stratum.stratum.relations)
         native = all(is_native(step) for plan in plans for step in plan.steps)
@@ -81,6 +85,22 @@ class Fixpoint:
             self.run_native(stratum)
         else:
             self.drive(stratum, gates)
+
+    def enter_facts(self, stratum: StratumPlan, gates: dict[str, Gate]) -> StratumPlan:
+        """Insert the facts of the program's text, a batch per relation; what remains to be run."""
+        rows: dict[str, list[list[int]]] = {}
+        rest: list[steps.Plan] = []
+        for plan in stratum.once:
+            match plan.steps:
+                case (steps.Emit(relation=name, args=args),) if all(isinstance(a, steps.Const) for a in args):
+                    rows.setdefault(name, []).append([self.database.encode(a) for a in args])
+                case _:
+                    rest.append(plan)
+        for name, found in rows.items():
+            batch = np.array(found, np.int64).reshape(len(found), -1)
+            gates[name].accept(batch) if name in gates else self.database[name].insert(batch)
+            self.derivations += len(found)
+        return replace(stratum, once=tuple(rest))
 
     def run_native(self, stratum: StratumPlan) -> None:
         """Run to the fixpoint inside the store, stopping now and then to see whether other orders would be better."""

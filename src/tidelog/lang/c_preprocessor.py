@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,15 @@ from pcpp import Action, OutputDirective, Preprocessor
 from tidelog.errors import Report, Source, Span
 
 DEEPEST_INCLUDE = 100
+DEEPEST_CONDITION = 100
+
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
 def run(source: Source, report: Report, folders: Iterable[Path], macros: Mapping[str, str]) -> str:
     """The text with its directives carried out; `#line` marks say where lines came from."""
+    if not _check_conditions(source, report):
+        return ""
     driver = _Driver(source, report)
     for folder in folders:
         driver.add_path(str(folder))
@@ -29,6 +35,18 @@ def run(source: Source, report: Report, folders: Iterable[Path], macros: Mapping
         # pcpp trips over directives that lack an argument
         driver.complain("TL0116", "preprocessor: this directive is malformed")
     return out.getvalue()
+
+
+def _check_conditions(source: Source, report: Report) -> bool:
+    """Whether `#if` nests little enough for pcpp."""
+    depth = 0
+    for found in _CONDITION.finditer(source.text):
+        depth += 1 if found[1] == "if" else -1
+        if depth > DEEPEST_CONDITION:
+            report.error("TL0103", f"`#if` is nested more than {DEEPEST_CONDITION} levels deep",
+                         Span(source, found.start(), found.end()))  # fmt: skip
+            return False
+    return True
 
 
 class _Driver(Preprocessor):  # type: ignore[misc]

@@ -18,7 +18,8 @@ from tidelog.errors import Report, Source, Span
 from tidelog.functors import AGGREGATES
 from tidelog.lang import tree
 from tidelog.lang.advice import Advice
-from tidelog.lang.parsing import Parse, TreeBuilder, check_depth, load_grammar, parse_items, unescape, whole_text
+from tidelog.lang.depth import shallow
+from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, unescape, whole_text
 
 Update = tuple[str, tree.Atom]
 """A sign, "+" or "-", and the fact that it inserts or deletes."""
@@ -42,8 +43,7 @@ def parse_into(source: Source, report: Report) -> tree.Program:
         return tree.Program((), "ndlog")
     parser, builder = _parser("start")
     items = parse_items(parser, builder, source, source.text, report, _next_clause, _ADVICE)
-    check_depth(items, report)
-    return tree.Program(tuple(items), "ndlog")
+    return tree.Program(tuple(shallow(items, report)), "ndlog")
 
 
 def parse_updates(text: str, name: str = "<updates>") -> list[Update]:
@@ -51,7 +51,7 @@ def parse_updates(text: str, name: str = "<updates>") -> list[Update]:
     source, report = Source(name, text), Report()
     parser, builder = _parser("updates")
     updates: list[Update] = parse_items(parser, builder, source, source.text, report, _next_line, _UPDATE_ADVICE)
-    check_depth([atom for _, atom in updates], report)
+    shallow([atom for _, atom in updates], report)
     report.check()
     return updates
 

@@ -7,9 +7,7 @@ a syntax error it skips to the next clause and goes on, so that one run reports 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -20,11 +18,8 @@ from lark.lexer import TextSlice
 
 from tidelog.cache import cache_directory
 from tidelog.errors import Diagnostic, Report, Source, Span
-from tidelog.lang import tree
 from tidelog.lang.advice import Advice, advise
-
-DEEPEST = 1000
-"""How deeply terms and bodies may nest. Far beyond what people write; it keeps every later pass from overflowing."""
+from tidelog.lang.depth import check_brackets, deep_recursion
 
 MOST_SYNTAX_ERRORS = 20
 
@@ -96,6 +91,8 @@ def parse_items(
 
     Syntax errors go to the report; after one, parsing goes on at `resume(text, offset)`.
     """
+    if not check_brackets(text, source, report):
+        return []
     builder.source, builder.report = source, report
     start, errors = 0, 0
     items: list[Any] = []
@@ -126,9 +123,10 @@ def blank_comments(source: Source, report: Report) -> str:
     text = source.text
     if "/*" not in text:
         return text
+    ends = _comment_ends(text)
     pieces, position = [], 0
     while (opening := _next_opening(text, position)) >= 0:
-        closing = _matching_close(text, opening)
+        closing = ends.get(opening, -1)
         if closing < 0:
             closing = text.find("*/", opening + 2) + 2
             if closing < 2:
@@ -148,14 +146,16 @@ def _next_opening(text: str, position: int) -> int:
     return -1
 
 
-def _matching_close(text: str, opening: int) -> int:
-    """The end of a nested comment that begins at `opening`, or -1."""
-    depth = 0
-    for found in re.finditer(r"/\*|\*/", text[opening:]):
-        depth += 1 if found[0] == "/*" else -1
-        if depth == 0:
-            return opening + found.end()
-    return -1
+def _comment_ends(text: str) -> dict[int, int]:
+    """Where each comment ends, by where it begins, if it and all comments inside it are closed."""
+    ends: dict[int, int] = {}
+    open_comments: list[int] = []
+    for found in re.finditer(r"/\*|\*/", text):
+        if found[0] == "/*":
+            open_comments.append(found.start())
+        elif open_comments:
+            ends[open_comments.pop()] = found.end()
+    return ends
 
 
 def syntax_error(problem: UnexpectedInput, source: Source) -> Diagnostic:
@@ -202,29 +202,6 @@ def _expected(names: Any) -> str | None:
     if not readable or len(unknown) > 6 or len(readable) > 6:
         return None
     return "expected " + " or ".join(readable)
-
-
-def check_depth(items: list[Any], report: Report) -> None:
-    """Refuse terms and bodies that nest deeper than DEEPEST."""
-    for item in items:
-        level: list[tree.Node] = [item]
-        for _ in range(DEEPEST):
-            level = [child for node in level for child in node.children()]
-            if not level:
-                break
-        else:
-            report.error("TL0103", f"nested more than {DEEPEST} levels deep", item.span, help="split this clause")
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Room for recursive passes over trees of up to DEEPEST levels."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 20 * DEEPEST))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 _ESCAPES = {

@@ -18,7 +18,8 @@ from tidelog.errors import Report, Source, Span
 from tidelog.functors import AGGREGATES
 from tidelog.lang import tree
 from tidelog.lang.advice import Advice
-from tidelog.lang.parsing import Parse, TreeBuilder, check_depth, load_grammar, parse_items, unescape, whole_text
+from tidelog.lang.depth import shallow
+from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, unescape, whole_text
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -59,8 +60,7 @@ def parse_into(source: Source, report: Report) -> tree.Program:
     parser, builder = _parser()
     builder.begin()
     items = parse_items(parser, builder, source, source.text, report, _next_clause, _ADVICE)
-    check_depth(items, report)
-    return tree.Program(tuple(items), "rules")
+    return tree.Program(tuple(shallow(items, report)), "rules")
 
 
 @cache

@@ -10,8 +10,9 @@ from lark import Token
 
 from tidelog.errors import Report, Source, Span
 from tidelog.lang import tree
+from tidelog.lang.depth import DEEPEST, shallow
 from tidelog.lang.fast_parser import FastParser
-from tidelog.lang.parsing import TreeBuilder, blank_comments, check_depth, load_grammar, parse_items, unescape
+from tidelog.lang.parsing import TreeBuilder, blank_comments, load_grammar, parse_items, unescape
 
 
 def parse(text: str, name: str = "<text>") -> tree.Program:
@@ -31,8 +32,7 @@ def parse_into(source: Source, report: Report) -> tree.Program:
     parser, builder = _parser()
     text = _blank_annotations(blank_comments(source, report))
     items = _flatten(parse_items(parser.parse, builder, source, text, report, _next_clause))
-    check_depth(items, report)
-    return tree.Program(tuple(items))
+    return tree.Program(tuple(shallow(items, report)))
 
 
 @cache
@@ -52,6 +52,8 @@ def _next_clause(text: str, offset: int) -> int:
 
 _ANNOTATION = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|@!?\[')
 
+_BRACKET = re.compile(r'"(?:\\.|[^"\\])*"|[\[\](){}]')
+
 
 def _blank_annotations(text: str) -> str:
     """`@[...]` and `@![...]` turned to spaces: they say nothing that we use."""
@@ -65,11 +67,13 @@ def _blank_annotations(text: str) -> str:
             pieces.append(found[0])
             continue
         depth = 1
-        for bracket in re.finditer(r'"(?:\\.|[^"\\])*"|[\[\](){}]', text[position:]):
+        for bracket in _BRACKET.finditer(text, position):
             depth += {"[": 1, "(": 1, "{": 1, "]": -1, ")": -1, "}": -1}.get(bracket[0], 0)
             if depth == 0:
-                position += bracket.end()
+                position = bracket.end()
                 break
+        if depth:  # never closed: a syntax error, which the parser reports
+            return text
         pieces.append(re.sub(r"[^\n]", " ", text[found.start() : position]))
     return "".join(pieces) + text[position:]
 
@@ -307,6 +311,10 @@ class SouffleBuilder(TreeBuilder):
 
     def operation(self, c: list[Any]) -> tree.Term:
         pieces = [piece for part in c for piece in (part if isinstance(part, list) else (part,))]
+        if len(pieces) > 2 * DEEPEST:
+            self.report.error("TL0103", f"more than {DEEPEST} operations in a row", self.span(c),
+                              help="split this expression")  # fmt: skip
+            return tree.Wildcard(span=self.span(c))
         return self._climb(pieces[::-1], 0)
 
     def _climb(self, pieces: list[Any], loosest: int) -> tree.Term:

@@ -20,6 +20,7 @@ from tidelog.net.functions import COMPARISONS, Undefined
 from tidelog.net.terms import compile_term, variables_of
 from tidelog.net.values import Fact, Update, Value, fact_of
 from tidelog.plan.localise import localise
+from tidelog.plan.push_conditions import push_conditions
 
 Node: TypeAlias = "Value | None"
 """Where a fact is stored: the value behind its `@`; None in programs without locations."""
@@ -111,6 +112,13 @@ def load(text: str, name: str = "<text>", local: bool = False) -> NetProgram:
     """The program that an NDlog text says, localised if asked; a TidelogError with everything that is wrong with it."""
     program = compile_program(ndlog.parse(text, name))
     return compile_program(localise(program.tree)) if local else program
+
+
+def load_local(text: str, name: str = "<text>") -> NetProgram:
+    """The program as nodes run it: localised, with conditions decided before anything is sent."""
+    program = compile_program(ndlog.parse(text, name))
+    local = compile_program(push_conditions(localise(program.tree), program.tree))
+    return replace(local, warnings=program.warnings)
 
 
 def compile_program(program: tree.Program) -> NetProgram:

@@ -9,7 +9,7 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.graph import Stratum
 from tidelog.analysis.unsupported import refuse_unsupported
 from tidelog.errors import Report
-from tidelog.lang.parsing import deep_recursion
+from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core, steps
 from tidelog.plan.delta import delta_plans
 from tidelog.plan.estimate import Estimate, Guess

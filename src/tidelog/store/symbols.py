@@ -13,12 +13,25 @@ import numpy as np
 from tidelog.store.memory import Array
 
 
+class _Ids(dict[str, int]):
+    """Text -> id; looking an unknown text up gives it the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self.texts)
+        self.texts.append(text)
+        return number
+
+
 class Symbols:
     """The symbol dictionary of a database."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
-        self._texts: list[str] = []
+        self._ids = _Ids()
+        self._texts = self._ids.texts
         self._arrow: Any = None
 
     def __len__(self) -> int:
@@ -26,11 +39,7 @@ class Symbols:
 
     def id(self, text: str) -> int:
         """The id of a text, new if need be."""
-        found = self._ids.get(text)
-        if found is None:
-            found = self._ids[text] = len(self._texts)
-            self._texts.append(text)
-        return found
+        return self._ids[text]
 
     def find(self, text: str) -> int | None:
         """The id of a text that is known."""
@@ -45,12 +54,7 @@ class Symbols:
 
     def ids(self, texts: list[str]) -> Array:
         """The ids of many texts."""
-        known = self._ids
-        fresh = [t for t in dict.fromkeys(texts) if t not in known]
-        first = len(self._texts)
-        known.update(zip(fresh, range(first, first + len(fresh)), strict=True))
-        self._texts.extend(fresh)
-        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+        return np.fromiter(map(self._ids.__getitem__, texts), np.int64, len(texts))
 
     def encode(self, array: Any) -> Array:
         """Ids of an Arrow array (or chunked array) of strings without nulls."""

@@ -70,10 +70,10 @@ def unpack_fact(packed: Any) -> Fact:
 
 
 def _values(args: list[Any]) -> tuple[Value, ...]:
-    return tuple(map(_value, args))
+    return tuple(map(value, args))
 
 
-def _value(packed: Any) -> Value:
+def value(packed: Any) -> Value:
     if isinstance(packed, list):
         return _values(packed)
     if isinstance(packed, str):

@@ -1,0 +1,135 @@
+"""A run as it is asked for: a program, an algorithm, a schedule; in one process or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from tidelog.errors import error
+from tidelog.net.derivations import Derivations
+from tidelog.net.meter import DEFAULT_LIMIT, Meter
+from tidelog.net.program import NetProgram, load, load_local
+from tidelog.net.runtime import inputs
+from tidelog.net.runtime.network import Convergence, Network, News
+from tidelog.net.runtime.topologies import Topology
+from tidelog.net.runtime.trace import Trace
+from tidelog.net.runtime.transport import InProcess
+from tidelog.net.schedulers import Scheduler, scheduler
+from tidelog.net.values import Fact, Update, Value
+
+MOST_RECORDS_ON_A_PAGE = 20_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that decides a run but its facts and updates."""
+
+    text: str
+    name: str
+    program: NetProgram
+    original: frozenset[str]
+    annotated: bool
+    schedule: str = "fifo"
+    seed: int = 0
+    starve: Value | None = None
+    batch: bool = False
+    cancel: bool = False
+    limit: int = DEFAULT_LIMIT
+    processes: int = 1
+
+    @staticmethod
+    def load(
+        path: Path,
+        *,
+        schedule: str = "fifo",
+        seed: int = 0,
+        starve: str | None = None,
+        algorithm: str = "auto",
+        batch: bool = False,
+        cancel: bool = False,
+        limit: int | None = None,
+        processes: int = 1,
+    ) -> Setting:
+        text, name = inputs.read_text(path), str(path)
+        annotated = inputs.annotates(algorithm, text, name)
+        if (schedule == "starve") != (starve is not None):
+            raise error(
+                "TL1042", "--schedule starve and --starve NODE go together", help="--starve names the node that waits"
+            )  # fmt: skip
+        place: Value | None = int(starve) if starve and starve.isdecimal() else starve
+        setting = Setting(
+            text, name, load_local(text, name), frozenset(load(text, name).arity), annotated, schedule, seed, place,
+            batch, cancel, limit or DEFAULT_LIMIT, processes,
+        )  # fmt: skip
+        setting.scheduler()
+        return setting
+
+    def scheduler(self, offset: int = 0) -> Scheduler:
+        return scheduler(self.schedule, self.seed + offset, self.starve)
+
+    @property
+    def described(self) -> str:
+        processes = f", {self.processes} processes" if self.processes > 1 else ""
+        return f"{'annotated PSN' if self.annotated else 'PSN'}, {self.schedule}{processes}"
+
+
+class Launched(Protocol):
+    """A network that runs, wherever it is."""
+
+    @property
+    def size(self) -> int:
+        """How many nodes have been spoken to."""
+
+    @property
+    def trace(self) -> Trace | None: ...
+
+    def burst(self, updates: Iterable[Update]) -> Convergence: ...
+
+    def facts(self) -> frozenset[Fact]: ...
+
+
+class OneProcess:
+    def __init__(self, setting: Setting, trace: Trace | None = None, news: News | None = None) -> None:
+        self.trace = trace
+        derivations = Derivations() if setting.annotated else None
+        self.network = Network(
+            setting.program, InProcess(setting.scheduler()), derivations, Meter(setting.limit), setting.batch,
+            setting.cancel, trace, news,
+        )  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        return len(self.network.nodes)
+
+    def burst(self, updates: Iterable[Update]) -> Convergence:
+        return self.network.burst(updates)
+
+    def facts(self) -> frozenset[Fact]:
+        return self.network.facts()
+
+
+@contextmanager
+def launch(
+    setting: Setting,
+    topology: Topology | None = None,
+    trace_to: TextIO | None = None,
+    keep_trace: bool = False,
+    news: News | None = None,
+) -> Iterator[Launched]:
+    """The network of a setting; with several processes they end when the context does."""
+    if setting.processes > 1:
+        from tidelog.net.runtime.processes import ManyProcesses
+
+        with ManyProcesses(setting, news) as many:
+            yield many
+        return
+    trace = None
+    if trace_to or keep_trace:
+        trace = Trace(trace_to, MOST_RECORDS_ON_A_PAGE if keep_trace else 0)
+        nodes = topology.nodes if topology else ()
+        links = [(a, b) for a, b, _ in topology.links] if topology else []
+        trace.network(nodes, links, program=setting.text, schedule=setting.schedule, seed=setting.seed)
+    yield OneProcess(setting, trace, news)

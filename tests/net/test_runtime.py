@@ -1,0 +1,195 @@
+"""Nodes, transport and network: what a network ends with is what centralised evaluation gives."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from net_cases import SCHEDULES, Case, final_base, random_case, shrink
+from net_central import evaluate
+
+from tidelog.errors import TidelogError
+from tidelog.net import Derivations, Fact, Meter, Update, compile_program, load, scheduler
+from tidelog.net.delta import DeltaRules
+from tidelog.net.program import load_local
+from tidelog.net.runtime import InProcess, Message, Network, Node
+from tidelog.net.runtime.inputs import needs_annotations, split_bursts
+from tidelog.net.runtime.topologies import topology
+from tidelog.plan.localise import localise
+from tidelog.plan.push_conditions import push_conditions
+
+CASES = int(os.environ.get("TIDELOG_FUZZ", "5000")) // 5
+MOST_UPDATES = 50_000
+HOP = "hop(@X,Y) :- link(@X,Z), link(@Z,Y)."
+PATH_VECTOR = """
+r1: path(@S,D,P,C) :- link(@S,D,C), P=f_init(S,D).
+r2: path(@S,D,P,C) :- link(@S,Z,C1), path(@Z,D,P2,C2), f_size(P2) < 4, f_inPath(P2,S)=false, C=C1+C2, P=f_concat(S,P2).
+"""
+BEST_COST = """
+r1: cost(@S,D,C) :- link(@S,D,C).
+r2: cost(@S,D,C) :- link(@S,Z,C1), best(@Z,D,C2), S != D, C=C1+C2, C < 12.
+r3: best(@S,D,min<C>) :- cost(@S,D,C).
+"""
+REACHABLE = "r1: reach(@S,D) :- link(@S,D). r2: reach(@S,D) :- link(@S,Z), reach(@Z,D)."
+DEAF = "two(@S,D) :- link(@S,Z), link(@Z,D), !link(@S,D), S != D."
+
+
+def settled(case: Case, derivations: Derivations | None = None) -> set[tuple]:
+    """What a network of the localised program holds after all bursts, of the relations of the case."""
+    program = compile_program(push_conditions(localise(case.program), case.program))
+    network = Network(
+        program, InProcess(scheduler(case.schedule, case.seed, 0)), derivations, Meter(MOST_UPDATES),
+        batch=case.picking is None, cancel=case.cancel,
+    )  # fmt: skip
+    for burst in ([Update(1, f) for f in case.facts], *case.bursts):
+        assert not network.burst(burst).waiting
+    names = {a.name for r in case.rules for a in r.heads} | {"e", "f", "g"}
+    return {(f.name, f.args) for f in network.facts() if f.name in names}
+
+
+def compare(case: Case, derivations: bool = False) -> bool:
+    """Fails with a small case if the two differ; False if the case cannot be localised or takes too long."""
+
+    def wrong(c: Case) -> bool:
+        expected = evaluate(c.program, {(f.name, f.args) for f in final_base(c)})
+        return settled(c, Derivations() if derivations else None) != expected
+
+    try:
+        if wrong(case):
+            pytest.fail(str(shrink(case, wrong)))
+    except TidelogError as problem:
+        assert set(problem.codes) <= {"TL1020", "TL1021", "TL1030"}, str(problem)
+        return False
+    return True
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_nonrecursive_programs_end_on_a_network_as_centralised_evaluation_does(part: int) -> None:
+    ran = sum(compare(random_case(seed, recursive=False)) for seed in range(part, CASES, 4))
+    assert ran > CASES // 40
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_recursive_programs_end_on_a_network_as_centralised_evaluation_does(part: int) -> None:
+    seeds = range(part, CASES // 2, 4)
+    ran = sum(compare(random_case(seed, recursive=True, constants=2), True) for seed in seeds)
+    assert ran > CASES // 80
+
+
+def random_bursts(rng: Random, links: list[Fact], count: int) -> list[list[Update]]:
+    """Bursts that delete links and bring them back."""
+    present, absent, bursts = list(links), list[Fact](), list[list[Update]]()
+    for _ in range(count):
+        gone = rng.sample(present, min(3, len(present)))
+        back = rng.sample(absent, min(2, len(absent)))
+        present = [f for f in present if f not in gone] + back
+        absent = [f for f in absent if f not in back] + gone
+        burst = [Update(-1, f) for f in gone] + [Update(1, f) for f in back]
+        rng.shuffle(burst)
+        bursts.append(burst)
+    return bursts
+
+
+@pytest.mark.parametrize("schedule", [s for s in SCHEDULES if s != "starve"])
+@pytest.mark.parametrize("text", [HOP, DEAF, PATH_VECTOR, BEST_COST], ids=["hop", "negation", "path", "best"])
+@pytest.mark.parametrize("where", ["ring:7", "grid:3x2", "random:8:0.3", "ba:7:2"])
+def test_protocols_end_on_every_topology_and_schedule_as_centralised_evaluation_does(
+    text: str, where: str, schedule: str
+) -> None:
+    program, original = load_local(text), load(text)
+    links = topology(where, 3).facts(program)
+    for batch, cancel in ((False, False), (True, True)):
+        network = Network(program, InProcess(scheduler(schedule, 5)), batch=batch, cancel=cancel)
+        state = set(links)
+        for burst in ([Update(1, f) for f in links], *random_bursts(Random(where), links, 3)):
+            network.burst(burst)
+            for update in burst:
+                (state.add if update.sign > 0 else state.discard)(update.fact)
+            expected = evaluate(original.tree, {(f.name, f.args) for f in state})
+            assert {(f.name, f.args) for f in network.facts() if f.name in original.arity} == expected
+
+
+def test_messages_are_the_updates_that_a_node_makes_for_another() -> None:
+    network = Network(load_local(HOP), InProcess(scheduler("fifo")))
+    cost = network.burst([Update(1, Fact("link", pair)) for pair in (("a", "b"), ("b", "c"))])
+    # co_link(@b,a), co_link(@c,b), aux(@a,b,c) travel; hop(@a,c) is made at home
+    assert (cost.updates, cost.messages, cost.rounds) == (6, 3, 2)
+    sizes = [b'[1,"co_link",["b","a"]]', b'[1,"co_link",["c","b"]]', b'[1,"aux",["a","b","c"]]']
+    assert cost.bytes == sum(map(len, sizes))
+    assert network.burst([]).updates == 0
+
+
+def test_a_node_knows_only_its_own_facts() -> None:
+    network = Network(load_local(HOP), InProcess(scheduler("random", 1)))
+    network.burst([Update(1, Fact("link", pair)) for pair in (("a", "b"), ("b", "c"))])
+    assert {str(f) for f in network.nodes["b"].facts()} == {"link(b,c)", "co_link(b,a)"}
+    assert all(network.program.node(f) == place for place, node in network.nodes.items() for f in node.facts())
+
+
+def test_a_deletion_that_overtakes_its_insertion_waits_at_the_node() -> None:
+    program = load_local("p(@X) :- q(@X).")
+    node = Node("a", program, DeltaRules(program))
+    deletion, insertion = Update(-1, Fact("q", ("a",))), Update(1, Fact("q", ("a",)))
+    assert node.receive([deletion]).picked == []
+    assert list(node.waiting) == [deletion]
+    assert node.receive([insertion]).picked == [insertion, deletion]
+    assert list(node.waiting) == []
+    assert not node.facts()
+
+
+def test_a_deletion_that_waits_and_its_insertion_vanish_when_pairs_are_cancelled() -> None:
+    program = load_local("p(@X) :- q(@X).")
+    node = Node("a", program, DeltaRules(program), cancel=True)
+    deletion, insertion = Update(-1, Fact("q", ("a",))), Update(1, Fact("q", ("a",)))
+    node.receive([deletion, deletion])
+    reaction = node.receive([insertion, insertion, insertion])
+    assert (reaction.picked, reaction.cancelled) == ([insertion], 2)
+    assert node.configuration.finished
+
+
+def test_a_deletion_of_what_never_comes_is_reported() -> None:
+    network = Network(load_local(HOP), InProcess(scheduler("fifo")))
+    assert [str(u) for u in network.burst([Update(-1, Fact("link", ("a", "b")))]).waiting] == ["-link(a,b)"]
+
+
+def test_a_program_that_never_settles_ends_with_an_error_that_names_the_rule() -> None:
+    network = Network(load_local("r1: n(@X,C) :- n(@X,B), C=B+1.\nr0: n(@X,0) :- s(@X)."), InProcess(scheduler("fifo")),
+                      meter=Meter(100))  # fmt: skip
+    with pytest.raises(TidelogError, match="rule `r1`"):
+        network.burst([Update(1, Fact("s", ("a",)))])
+
+
+def test_every_message_is_delivered_once() -> None:
+    update = Update(1, Fact("p", ("b",)))
+    for name in SCHEDULES:
+        transport = InProcess(scheduler(name, 3, "b"))
+        sent = [Message(update, f"s{i % 3}", "b", number=i) for i in range(20)]
+        for message in sent:
+            transport.send(message)
+        arrived = []
+        while batch := transport.deliver(batch=False):
+            arrived += batch
+        assert sorted(m.number for m in arrived) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("text", "needed"), [(REACHABLE, True), (HOP, False), (PATH_VECTOR, False), (BEST_COST, False)]
+)  # fmt: skip
+def test_annotations_are_needed_where_recursion_computes_nothing(text: str, needed: bool) -> None:
+    assert needs_annotations(text) is needed
+
+
+def test_conditions_are_decided_before_anything_is_sent() -> None:
+    sent = {}
+    for program in (load(PATH_VECTOR, local=True), load_local(PATH_VECTOR)):
+        network = Network(program, InProcess(scheduler("fifo")))
+        links = topology("grid:3x3").facts(program)
+        sent[network.burst([Update(1, f) for f in links]).messages] = {f for f in network.facts() if f.name == "path"}
+    assert len(sent) == 2
+    assert len({frozenset(paths) for paths in sent.values()}) == 1
+
+
+def test_blank_lines_separate_bursts_and_lines_keep_their_numbers() -> None:
+    text = "+a(@x)\n-b(@x)\n\n// only a comment\n\n\n+c(@x)\n"
+    assert list(split_bursts(text)) == ["+a(@x)\n-b(@x)\n", "\n\n\n\n\n\n+c(@x)\n"]
