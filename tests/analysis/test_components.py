@@ -187,9 +187,9 @@ def test_components_that_double_at_every_level_are_refused_and_not_expanded() ->
     levels = ".comp C0 { .decl r(x: number) }\n" + "".join(
         f".comp C{i} {{ .init a = C{i - 1} .init b = C{i - 1} }}\n" for i in range(1, 60)
     )
-    before = time.monotonic()
+    before = time.process_time()
     assert "TL0511" in codes(levels + ".init top = C59")
-    assert time.monotonic() - before < 10
+    assert time.process_time() - before < 10
 
 
 def test_bases_that_double_at_every_level_are_refused_and_not_expanded() -> None:

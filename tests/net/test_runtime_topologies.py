@@ -54,7 +54,8 @@ def test_every_kind_of_file_says_the_same(tmp_path: Path) -> None:
         "net.graphml": """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
             <key id="d0" for="edge" attr.name="weight" attr.type="double"/>
             <graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="7"/><node id="alone"/>
-            <edge source="a" target="b"><data key="d0">2.0</data></edge><edge source="b" target="7"/></graph></graphml>""",
+            <edge source="a" target="b"><data key="d0">2.0</data></edge>
+            <edge source="b" target="7"/></graph></graphml>""",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)

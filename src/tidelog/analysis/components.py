@@ -20,7 +20,7 @@ from tidelog.errors import Report, Span
 from tidelog.lang import tree
 
 MOST_LEVELS = 100
-MOST_INSTANCES = 20_000
+MOST_INSTANCES = 10_000
 MOST_ITEMS = 500_000
 
 Key: TypeAlias = tuple[int, tuple[tuple[str, str | None], ...]]

@@ -77,11 +77,15 @@ class Configuration:
             raise NotAllowed(f"fire {update}")
         combine = self.derivations.combine if self.derivations else None
         made = fire_rules(update, self.rules, self.K, self.presence, combine, self.meter)
-        for new, count in made:
-            self.U[new] += count
+        self.arrive(made)
         _take(self.P, update)
         self.E[update] += 1
         return made
+
+    def arrive(self, made: Made) -> None:
+        """What a fire made joins 𝒰. A node of a network overrides this: there it has to travel first."""
+        for new, count in made:
+            self.U[new] += count
 
     def commit(self, update: Update) -> None:
         """commit_I and commit_D: the change reaches the facts without ν."""

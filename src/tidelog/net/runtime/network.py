@@ -118,8 +118,11 @@ class Network:
                 place, self.program, self._rules, self.derivations, self.meter, self.cancel
             )  # fmt: skip
         reaction = node.receive(m.update for m in received)
-        self._count(received, reaction)
         hops = max(m.hops for m in received)
+        self.cost.steps += 1
+        self.cost.updates += len(reaction.picked)
+        self.cost.cancelled += reaction.cancelled
+        self.cost.rounds = max(self.cost.rounds, hops)
         sent = [self._message(u, place, hops) for u, count in reaction.made for _ in range(count)]
         for message in sent:
             if message.travels:
@@ -136,13 +139,6 @@ class Network:
 
     def waiting(self) -> Iterator[Update]:
         return (u for node in self.nodes.values() for u in node.waiting)
-
-    def _count(self, received: list[Message], reaction: Reaction) -> None:
-        cost = self.cost
-        cost.steps += 1
-        cost.updates += len(reaction.picked)
-        cost.cancelled += reaction.cancelled
-        cost.rounds = max(cost.rounds, *(m.hops for m in received))
 
     def _message(self, update: Update, source: Place, hops: int) -> Message:
         """`hops` are those of the cause; a message to another node is one further."""

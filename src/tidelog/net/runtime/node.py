@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tidelog.net.configuration import Configuration
-from tidelog.net.delta import DeltaRules, Made
+from tidelog.net.delta import DeltaRules, Made, fire_rules
 from tidelog.net.derivations import Derivations
 from tidelog.net.meter import Meter
 from tidelog.net.program import NetProgram
 from tidelog.net.program import Node as Place
+from tidelog.net.store import NEW, OLD
 from tidelog.net.values import Fact, Update
 
 
@@ -27,6 +28,22 @@ class Reaction(NamedTuple):
     picked: list[Update]
     made: Made
     cancelled: int = 0
+
+
+class _OwnFacts(Configuration):
+    """The configuration of one node. What it makes is on its way, not in its 𝒰, until it is received."""
+
+    def arrive(self, made: Made) -> None:
+        pass
+
+    def react(self, update: Update) -> Made:
+        """`iteration` (Definition 5) of an update that may be picked, past the buffers: the usual case, made cheap."""
+        picked = self._picked(update)
+        self.K.change(NEW, picked.fact, picked.tag, picked.sign)
+        combine = self.derivations.combine if self.derivations else None
+        made = fire_rules(picked, self.rules, self.K, self.presence, combine, self.meter)
+        self.K.change(OLD, picked.fact, picked.tag, picked.sign)
+        return made
 
 
 class Node:
@@ -41,12 +58,14 @@ class Node:
     ) -> None:
         self.place = place
         self.cancel = cancel
-        self.configuration = Configuration(program, derivations, meter, rules)
+        self.configuration = _OwnFacts(program, derivations, meter, rules)
         self._waiting: dict[Update, int] = {}
 
     def receive(self, updates: Iterable[Update]) -> Reaction:
         """Updates arrive. All that may be picked now make one complete-iteration (Definition 4)."""
         arrived = list(updates)
+        if len(arrived) == 1 and not self._waiting and self.configuration.may_pick(arrived[0]):
+            return Reaction(arrived, self.configuration.react(arrived[0]))
         cancelled = 0
         if self.cancel and (len(arrived) > 1 or self._waiting):
             arrived, cancelled = self._meet(arrived)
@@ -64,12 +83,6 @@ class Node:
 
     def _choose(self, arrived: list[Update]) -> list[Update]:
         """Insertions first, each followed by a deletion that waited for it; then deletions that find a copy."""
-        if len(arrived) == 1 and not self._waiting:
-            update = arrived[0]
-            if self.configuration.may_pick(update):
-                return arrived
-            self._wait(update)
-            return []
         insertions = [u for u in arrived if u.sign > 0]
         chosen = list(insertions)
         gained: Counter[Update] = Counter(u.complement for u in insertions)

@@ -15,6 +15,8 @@ from tidelog.errors import InternalError
 from tidelog.net.derivations import Derivations
 from tidelog.net.values import Annotation, Fact, Update, Value, fact_order, normal
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+
 
 class Malformed(Exception):
     """The bytes are not what a node of this network sends."""
@@ -26,7 +28,7 @@ def size(update: Update, derivations: Derivations | None = None) -> int:
 
 
 def dumps(packed: Any) -> bytes:
-    return json.dumps(packed, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(packed).encode("utf-8", "surrogatepass")
 
 
 def loads(payload: bytes) -> Any:
