@@ -74,3 +74,33 @@ def test_nearly_all_random_programs_pass_the_checks() -> None:
 
     count()
     assert len(refused) < 15, refused[0]
+
+
+FOUND = {
+    "an index that two probes of one pipeline read in different columns": Example(
+        ".decl e(a: number, b: number)\n.decl f(a: number, b: number, c: number)\n.decl p(a: number, b: number) eqrel\n"
+        "p(x, x) :- f(_, 0, y), f(x, z, _), e(z, y).\n",
+        {"e": {(0, 5)}, "f": {(0, 0, 5), (0, 1, 5)}},
+    ),
+    "an equation inside an aggregate that must not hold outside": Example(
+        ".decl e(a: number, b: number)\n.decl p(a: number, n: number)\n"
+        "p(x, n) :- e(x, y), n = count : { e(z, _), x = y, z = 1 }.\n"
+        "p(x, n) :- e(x, _), n = count : { e(_, _), x = 1 }.\n",
+        {"e": {(1, 2), (2, 3), (3, 3)}},
+    ),
+    "a record taken apart that is nil": Example(
+        ".type P = [a: number, b: number]\n.decl e(a: number)\n.decl p(a: number)\n"
+        "p(x) :- e(_), l = as(nil, P), l = [x, _].\np(n) :- e(_), n = count : { e(x), l = as(nil, P), l = [x, _] }.\n",
+        {"e": {(1,)}},
+    ),
+    "a branch with the same variable twice": Example(
+        ".type S = Dot {} | Box {w: number, h: number}\n.decl e(s: S)\n.decl p(x: number)\n"
+        "p(x) :- e(s), s = $Box(x, x).\n",
+        {"e": {(("Box", 1, 2),), (("Box", 3, 3),), (("Dot",),)}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_before(name: str) -> None:
+    compare(FOUND[name])

@@ -157,8 +157,8 @@ def test_a_diverging_run_ends_at_its_time_limit(tmp_path: Path) -> None:
 
 def test_an_interrupt_ends_cleanly_and_says_how_far_it_got(tmp_path: Path) -> None:
     (tmp_path / "count.dl").write_text(".decl n(x: number)\nn(0).\nn(x + 1) :- n(x).\n.output n\n")
-    command = [sys.executable, "-m", "tidelog.cli.main", "run", "count.dl"]
-    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "tidelog.cli.main", "run", "count.dl", "--timeout", "60"]
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=_listen_to_interrupts)
     assert child.stderr is not None
     for line in child.stderr:  # progress appears after two seconds: now it certainly runs
         if "iteration" in line:
@@ -170,6 +170,11 @@ def test_an_interrupt_ends_cleanly_and_says_how_far_it_got(tmp_path: Path) -> No
     assert "interrupted after" in rest
     assert "Traceback" not in rest
     assert not (tmp_path / "n.csv").exists()
+
+
+def _listen_to_interrupts() -> None:
+    """A shell starts its background jobs deaf to interrupts, and their children would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_the_version_is_shown() -> None:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, note, seed, settings
+from hypothesis import HealthCheck, currently_in_test_context, note, seed, settings
 
 SEED = int(os.environ.get("TIDELOG_SEED") or random.SystemRandom().randrange(2**31))
 TOTAL = int(os.environ.get("TIDELOG_FUZZ") or 0)
@@ -31,7 +31,9 @@ def examples(in_ci: int, parts: int = 1, part: int = 0) -> Callable[[Any], Any]:
 
 
 def note_seed(*shown: object) -> None:
-    """Shown with a failing example."""
+    """Shown with a failing example; nothing outside of hypothesis."""
+    if not currently_in_test_context():
+        return
     note(f"TIDELOG_SEED={SEED}")
     for thing in shown:
         note(str(thing))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +58,7 @@ def _print(data: dict[str, Any], top: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 240)  # in a pipe or a file, rules stay on one line
     console.print(f"{data['seconds']:.2f} s in all")
     rules = Table("seconds", "derivations", "new tuples", "iterations", "rule")
     entries = totals(data)
