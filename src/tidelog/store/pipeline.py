@@ -62,7 +62,7 @@ class Pipeline:
 
     def encoded(self) -> Encoded:
         """The plan block, encoded now if it was not or is no longer valid. Not while the plan is running."""
-        if self._encoded is None or self._encoded.stale:
+        while self._encoded is None or self._encoded.stale:
             self._derivations, self._cycles = self.derivations, self.cycles
             if self.outputs is not None and self._sink is None:
                 self._sink = self._new_sink()
