@@ -93,8 +93,8 @@ def test_a_browser_steps_through_the_page(tmp_path: Path) -> None:
     file.write_text(page(trace.records, "hop").replace("</body>", f"<script>{CLICKS}</script></body>"))
     assert BROWSER is not None
     done = subprocess.run(
-        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom",
-         file.as_uri()], capture_output=True, text=True, timeout=120, check=False,
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+         "--dump-dom", file.as_uri()], capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found, done.stderr[-2000:]

@@ -110,11 +110,12 @@ def test_a_peer_without_the_key_gets_nothing_and_is_not_heard() -> None:
             assert zmq.EVENT_HANDSHAKE_SUCCEEDED not in events
             assert inside.receive(100) is None
             socket.disable_monitor()
-            socket.close()
+            monitor.close(linger=0)
+            socket.close(linger=0)
         assert inside.receive(200) is None
     finally:
         inside.close()
-        context.term()
+        context.destroy(linger=0)
 
 
 FAILED = (
