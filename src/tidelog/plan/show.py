@@ -28,12 +28,14 @@ def _program_lines(plan: ProgramPlan) -> Iterator[str]:
 
 
 def _stratum_lines(stratum: StratumPlan) -> Iterator[str]:
+    plans: dict[int, list[steps.Plan]] = {}
+    for plan in (*stratum.once, *stratum.delta):
+        plans.setdefault(plan.rule, []).append(plan)
     for rule in stratum.rules:
         yield f"rule {rule.number}: {_clause_text(rule)}"
-        for plan in (*stratum.once, *stratum.delta):
-            if plan.rule == rule.number:
-                yield "  once" if plan.pivot is None else f"  when atom {plan.pivot + 1} changes"
-                yield from ("    " + line for line in step_lines(plan.steps, plan.slots))
+        for plan in plans.get(rule.number, ()):
+            yield "  once" if plan.pivot is None else f"  when atom {plan.pivot + 1} changes"
+            yield from ("    " + line for line in step_lines(plan.steps, plan.slots))
 
 
 def _clause_text(rule: core.CoreRule) -> str:
