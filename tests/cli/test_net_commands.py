@@ -1,0 +1,132 @@
+"""`tidelog net` as a user runs it: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "net"
+HOP = "hop(@X,Y) :- link(@X,Z), link(@Z,Y), X != Y.\n"
+
+
+def tidelog(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tidelog.cli.main", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+
+def columns(line: str) -> list[str]:
+    return line.split()[:-1]  # without the seconds
+
+
+@pytest.fixture
+def hop(tmp_path: Path) -> Path:
+    (tmp_path / "hop.ndlog").write_text(HOP)
+    (tmp_path / "hop.updates").write_text("-link(@n0,n1)\n-link(@n1,n0)\n\n+link(@n0,n1), +link(@n1,n0)\n")
+    return tmp_path / "hop.ndlog"
+
+
+def test_a_network_converges_at_the_start_and_after_each_burst(hop: Path) -> None:
+    done = tidelog("net", "run", hop, "--topology", "ring:4", "--updates", hop.with_suffix(".updates"),
+                   "--schedule", "random", "--seed", 7, "--show", "hop")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["burst", "updates", "messages", "bytes", "rounds", "seconds"]
+    assert columns(lines[1])[0] == "start"
+    assert [columns(line)[0] for line in lines[2:4]] == ["1", "2"]
+    assert lines[4] == "converged on 4 nodes (PSN, random): hop 4, link 8"
+    assert lines[5:] == ["hop(n0,n2)", "hop(n1,n3)", "hop(n2,n0)", "hop(n3,n1)"]
+
+
+@pytest.mark.parametrize("stem", sorted(p.stem for p in EXAMPLES.glob("*.ndlog")))
+def test_every_example_runs_in_one_process_and_in_two(stem: str) -> None:
+    files = [
+        EXAMPLES / f"{stem}.ndlog",
+        "--facts",
+        EXAMPLES / f"{stem}.facts",
+        "--updates",
+        EXAMPLES / f"{stem}.updates",
+    ]
+    one = tidelog("net", "run", *files, "-w", "--schedule", "random", "--seed", 7)
+    two = tidelog("net", "run", *files, "-w", "--schedule", "random", "--seed", 7, "--processes", 2)
+    assert (one.returncode, one.stderr, two.returncode, two.stderr) == (0, "", 0, "")
+    ends = [run.stdout.splitlines()[-1].replace(", 2 processes", "") for run in (one, two)]
+    assert ends[0] == ends[1]
+
+
+def test_a_run_leaves_a_trace_and_a_page(hop: Path) -> None:
+    trace, page = hop.with_suffix(".jsonl"), hop.with_suffix(".html")
+    done = tidelog("net", "run", hop, "--topology", "ring:4", "--trace", trace, "--html", page)
+    assert (done.returncode, done.stderr) == (0, "")
+    records = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert (records[0]["kind"], records[-1]["kind"]) == ("network", "converged")
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_the_checker_says_that_all_runs_end_alike() -> None:
+    done = tidelog("net", "check", EXAMPLES / "reachability.ndlog", "--facts", EXAMPLES / "reachability.facts",
+                   "--updates", EXAMPLES / "reachability.updates")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("all runs reach the state of SN")
+
+
+def test_the_checker_shows_a_run_that_goes_wrong_and_exits_with_2(tmp_path: Path) -> None:
+    (tmp_path / "p.ndlog").write_text("p(@X) :- t(@X), t(@X).\n")
+    (tmp_path / "p.updates").write_text("+t(@a)\n")
+    done = tidelog("net", "check", tmp_path / "p.ndlog", "-U", tmp_path / "p.updates", "-a", "original")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout.startswith("a run of original does not reach the state of SN")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--topology", "ring:x"], "TL1050"),
+        (["--topology", "nowhere.json"], "TL1050"),
+        (["--topology", "ring:3", "--link", "edge"], "TL1052"),
+        (["--topology", "ring:3", "--schedule", "best"], "TL1042"),
+        (["--topology", "ring:3", "--schedule", "starve"], "TL1042"),
+        (["--topology", "ring:3", "--algorithm", "guess"], "TL1044"),
+        (["--topology", "ring:3", "--updates", "nowhere.updates"], "TL0115"),
+        (["--topology", "ring:3", "--show", "hops"], "TL1040"),
+        (["--topology", "ring:3", "--trace", "/nowhere/run.jsonl"], "TL1056"),
+        (["--topology", "ring:3", "--limit", "5"], "TL1030"),
+        (["--topology", "ring:3", "--limit", "5", "--processes", "2"], "TL1030"),
+        (["--topology", "ring:3", "--html", "x.html", "--processes", "2"], "TL1053"),
+        ([], "TL1054"),
+    ],
+)
+def test_a_mistake_ends_with_its_code_and_no_traceback(hop: Path, arguments: list[str], code: str) -> None:
+    done = tidelog("net", "run", hop, *arguments)
+    assert done.returncode == 1
+    assert f"error[{code}]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mistake_in_a_later_burst_shows_its_line(hop: Path) -> None:
+    hop.with_suffix(".updates").write_text("+link(@a,b)\n\n// second\n\n+hop(@a,b)\n")
+    done = tidelog("net", "run", hop, "-t", "ring:3", "-U", hop.with_suffix(".updates"))
+    assert done.returncode == 1
+    assert "hop.updates:5:2" in done.stderr
+
+
+def test_the_checker_takes_one_burst(hop: Path) -> None:
+    done = tidelog("net", "check", hop, "-U", hop.with_suffix(".updates"))
+    assert done.returncode == 1
+    assert "error[TL1055]" in done.stderr
+
+
+def test_check_finds_what_is_wrong_with_a_network_program(tmp_path: Path) -> None:
+    good, bad, far = (tmp_path / f"{name}.ndlog" for name in ("good", "bad", "far"))
+    good.write_text(HOP)
+    bad.write_text("p(@X,Y) :- q(@X).\nr(@X) :- q(@X), f_nothing(X) = 1.\n")
+    far.write_text("p(@X) :- q(@X), r(@Y).\n")
+    assert tidelog("check", good).stdout == f"{good}: 1 rules over 2 relations, no errors\n"
+    wrong = tidelog("check", bad)
+    assert wrong.returncode == 1
+    assert "error[TL1003]" in wrong.stderr
+    assert "error[TL1004]" in wrong.stderr
+    assert "error[TL1020]" in tidelog("check", far).stderr
