@@ -8,7 +8,7 @@ our own is an `InternalError`; nothing else may reach a user.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -183,7 +183,3 @@ def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
     return "\n".join(d.render() for d in diagnostics)
-
-
-def iter_errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    return (d for d in diagnostics if d.severity is Severity.ERROR)

@@ -8,7 +8,6 @@ from typing import Any
 from tidelog.analysis.clauses import Clause
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.functors import Decoder
-from tidelog.lang import tree
 from tidelog.lang.souffle_printer import show
 
 
@@ -20,14 +19,12 @@ class Context:
         database: Any,
         clauses: list[Clause],
         functors: Mapping[str, Callable[..., Any]] | None = None,
-        functor_decls: Mapping[str, tree.FunctorDecl] | None = None,
         functor_kinds: Mapping[str, Any] | None = None,
     ) -> None:
         self.database = database
         self.decoder = Decoder(database)
         self.clauses = clauses
         self.functors = dict(functors or {})
-        self.functor_decls = dict(functor_decls or {})
         self.functor_kinds = dict(functor_kinds or {})
         self.counter = 0
         self.iteration = 0
