@@ -13,11 +13,13 @@ Orders are chosen when a stratum begins, from the sizes and fan-outs of that mom
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Limits, Observer, Silent
 from tidelog.evaluate.profile import Profile
@@ -55,6 +57,7 @@ class Fixpoint:
         self.profile = profile
         self.size_limits = size_limits or {}
         self.derivations = 0
+        self.effort = 0
         self.statistics: Statistics | None = None
 
     def run(self) -> None:
@@ -73,21 +76,21 @@ class Fixpoint:
             self.statistics = Statistics(self.database, names, float(expected))
         elif not self.statistics.outgrown():
             return stratum
-        return plan_stratum(self.program.checked, stratum.stratum, self.statistics, stratum.rules)
+        return plan_stratum(self.program.checked, stratum.stratum, self.statistics, stratum.rules, stratum.counted)
 
     def run_stratum(self, stratum: StratumPlan) -> None:
         gates = self.gates(stratum)
-        stratum = self.enter_facts(stratum, gates)
+        stratum, facts = self.take_facts(stratum)
         plans = (*stratum.once, *stratum.delta)
         limited = any(name in self.size_limits for name in stratum.stratum.relations)
         native = all(is_native(step) for plan in plans for step in plan.steps)
         if native and not gates and not limited and self.profile is None:
-            self.run_native(stratum)
+            self.run_native(stratum, lambda: self.enter(facts, gates))
         else:
-            self.drive(stratum, gates)
+            self.drive(stratum, gates, lambda: self.enter(facts, gates))
 
-    def enter_facts(self, stratum: StratumPlan, gates: dict[str, Gate]) -> StratumPlan:
-        """Insert the facts of the program's text, a batch per relation; what remains to be run."""
+    def take_facts(self, stratum: StratumPlan) -> tuple[StratumPlan, dict[str, Words]]:
+        """The stratum without the facts of the program's text, and those, a batch per relation."""
         rows: dict[str, list[list[int]]] = {}
         rest: list[steps.Plan] = []
         for plan in stratum.once:
@@ -96,13 +99,15 @@ class Fixpoint:
                     rows.setdefault(name, []).append([self.database.encode(a) for a in args])
                 case _:
                     rest.append(plan)
-        for name, found in rows.items():
-            batch = np.array(found, np.int64).reshape(len(found), -1)
-            gates[name].accept(batch) if name in gates else self.database[name].insert(batch)
-            self.derivations += len(found)
-        return replace(stratum, once=tuple(rest))
+        facts = {name: np.array(found, np.int64).reshape(len(found), -1) for name, found in rows.items()}
+        return replace(stratum, once=tuple(rest)), facts
 
-    def run_native(self, stratum: StratumPlan) -> None:
+    def enter(self, facts: dict[str, Words], gates: dict[str, Gate]) -> None:
+        for name, batch in facts.items():
+            gates[name].accept(batch) if name in gates else self.database[name].insert(batch)
+            self.derivations += len(batch)
+
+    def run_native(self, stratum: StratumPlan, begin: Callable[[], None]) -> None:
         """Run to the fixpoint inside the store, stopping now and then to see whether other orders would be better."""
         done, pause = 0, FIRST_LOOK
         while True:
@@ -111,15 +116,17 @@ class Fixpoint:
             better = stratum
             while better.delta == stratum.delta:
                 try:
-                    done = native.run(self.watch, after=done, most=pause)
+                    done = native.run(self.watch, after=done, most=pause, begin=begin)
                 except ArithmeticFault as problem:
                     raise self.context.fault(plans[problem.plan].rule, str(problem)) from None
                 if native.finished:
                     self.derivations += sum(native.derivations)
+                    self.effort += native.effort
                     return
                 pause = 2 * done
                 better = self.reordered(stratum)
             self.derivations += sum(native.derivations)
+            self.effort += native.effort
             stratum = better
 
     def watch(self, iteration: int, tuples: int) -> None:
@@ -142,7 +149,7 @@ class Fixpoint:
                 gates[name] = Choice(self.database[name], columns)
         return gates
 
-    def drive(self, stratum: StratumPlan, gates: dict[str, Gate]) -> None:
+    def drive(self, stratum: StratumPlan, gates: dict[str, Gate], begin: Callable[[], None]) -> None:
         relations = [self.database[name] for name in stratum.stratum.relations]
         runs = {
             plan: PlanRun(
@@ -154,15 +161,19 @@ class Fixpoint:
             for plan in (*stratum.once, *stratum.delta)
         }
         self.context.iteration = 0
+        if stratum.counted:  # iteration 1 is what is found from the facts alone
+            _restart(relations)
+        begin()
         self.run_plans([runs[p] for p in stratum.once], 0)
         self.close(gates)
         if stratum.delta:
-            for relation in relations:
-                relation.restart()
+            if not stratum.counted:
+                _restart(relations)
             self.iterate(stratum, [runs[p] for p in stratum.delta], relations, gates)
         for relation in relations:
             relation.settle()
         self.derivations += sum(run.derivations for run in runs.values())
+        self.effort += sum(run.effort for run in runs.values())
 
     def iterate(self, stratum: StratumPlan, runs: list[PlanRun], relations: list[Any], gates: dict[str, Gate]) -> None:
         iteration = 0
@@ -194,6 +205,11 @@ class Fixpoint:
                 self.profile.add(
                     run.plan, iteration, time.perf_counter() - start, head.count - before, run.derivations - derived
                 )
+
+
+def _restart(relations: list[Any]) -> None:
+    for relation in relations:
+        relation.restart()
 
 
 def _head(plan: steps.Plan) -> str:

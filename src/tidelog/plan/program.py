@@ -20,12 +20,16 @@ from tidelog.plan.order import order
 
 @dataclass(frozen=True)
 class StratumPlan:
-    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found."""
+    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found.
+
+    A `counted` one finds each derivation once, for relations that keep state.
+    """
 
     stratum: Stratum
     rules: tuple[core.CoreRule, ...]
     once: tuple[steps.Plan, ...]
     delta: tuple[steps.Plan, ...]
+    counted: bool = False
 
     @property
     def subsumptions(self) -> tuple[core.CoreRule, ...]:
@@ -67,7 +71,11 @@ def plan_program(checked: Checked) -> ProgramPlan:
 
 
 def plan_stratum(
-    checked: Checked, stratum: Stratum, estimate: Estimate, rules: tuple[core.CoreRule, ...] | None = None
+    checked: Checked,
+    stratum: Stratum,
+    estimate: Estimate,
+    rules: tuple[core.CoreRule, ...] | None = None,
+    counted: bool = False,
 ) -> StratumPlan:
     """The plans of a stratum; `rules` spares the work when they are known from an earlier planning."""
     if rules is None:
@@ -77,8 +85,8 @@ def plan_stratum(
     for rule in rules:
         if rule.subsumes:
             continue
-        plans = delta_plans(rule, stratum.relations, estimate)
+        plans = delta_plans(rule, stratum.relations, estimate, existential=not counted)
         delta += plans
         if not plans:
-            once.append(order(rule, {}, estimate))
-    return StratumPlan(stratum, rules, tuple(once), tuple(delta))
+            once.append(order(rule, {}, estimate, existential=not counted))
+    return StratumPlan(stratum, rules, tuple(once), tuple(delta), counted)
