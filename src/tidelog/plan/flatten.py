@@ -6,7 +6,7 @@ path(s0, s2) :- edge(s0, s1), p(s0), s2 := s1 + 1
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tidelog.analysis.clauses import Clause
 from tidelog.analysis.types import AdtType
@@ -54,10 +54,7 @@ class _Flattener:
         items: list[core.CoreItem] = []
         for literal in literals:
             self.literal(literal, names, items)
-        return [
-            core.CoreAtom(i.relation, i.args, position) if isinstance(i, core.CoreAtom) else i
-            for position, i in _numbered(items)
-        ]
+        return core.positioned(items)
 
     def literal(self, literal: tree.Literal, names: dict[str, int], items: list[core.CoreItem]) -> None:
         match literal:
@@ -291,11 +288,3 @@ def _uncast(term: tree.Term) -> tree.Term:
 
 def _is_constant(term: tree.Term) -> bool:
     return isinstance(term, (tree.Number, tree.Unsigned, tree.Float, tree.String, tree.Nil))
-
-
-def _numbered(items: list[core.CoreItem]) -> Iterator[tuple[int, core.CoreItem]]:
-    """Each item with the number of atoms before it."""
-    count = 0
-    for item in items:
-        yield count, item
-        count += isinstance(item, core.CoreAtom)
