@@ -17,7 +17,6 @@ from tidelog.plan import core
 from tidelog.plan.steps import Const, Operand, Slot
 from tidelog.values import Kind
 
-_PURE = (core.Computed, core.Packed)
 _NEVER = core.CoreFilter("=", Kind.NUMBER, Const(Kind.NUMBER, 0), Const(Kind.NUMBER, 1))
 
 
@@ -199,7 +198,7 @@ class _Flattener:
             records: dict[int, core.Packed] = {}
             kept: list[core.CoreItem] = []
             for item in items:
-                if isinstance(item, core.CoreDefine) and isinstance(item.expression, _PURE):
+                if isinstance(item, core.CoreDefine) and _has_one_value(item.expression):
                     expression = self.renamed_expression(item.expression)
                     if expression in seen:
                         self.unify(Slot(seen[expression]), Slot(item.slot))
@@ -278,6 +277,11 @@ class _Flattener:
                     value = self.anything(value) if _NEVER in items else self.resolve(value)
                 return core.Aggregated(op, kind, value, items, frozenset(s.index for s in slots if isinstance(s, Slot)))
         return expression
+
+
+def _has_one_value(expression: core.Expression) -> bool:
+    """Whether the value depends on the inputs and nothing else: two ranges run independently of each other."""
+    return isinstance(expression, core.Packed) or (isinstance(expression, core.Computed) and expression.op != "range")
 
 
 def _uncast(term: tree.Term) -> tree.Term:
