@@ -70,7 +70,23 @@ class Database:
 
     def drop(self, name: str) -> None:
         """Forget a relation; pipelines that use it must not run again."""
-        relation = self.relations.pop(name)
+        self.retire(self.relations.pop(name))
+
+    def renew(self, names: Sequence[str]) -> list[Relation]:
+        """Put an empty relation in the place of each of these; the ones that were there, which stay as they are."""
+        replaced = [self.relations[name] for name in names]
+        for old in replaced:
+            fresh = self.relations[old.name] = Relation(self, old.name, old.arity, stateful=old.stateful)
+            self.adopt(fresh)
+        return replaced
+
+    def reinstate(self, relation: Relation) -> None:
+        """Put a relation back in the place that `renew` took it from."""
+        self.retire(self.relations[relation.name])
+        self.relations[relation.name] = relation
+
+    def retire(self, relation: Relation) -> None:
+        """Forget a relation that has been replaced."""
         self._inserters.pop(relation.address, None)
         self._known.pop(relation.address, None)
 
@@ -140,6 +156,14 @@ class Database:
             relation.address, address(pointers), len(batch), address(keys), address(chosen), address(found)
         )
         return found.astype(bool)
+
+    def find(self, relation: Relation, batch: Array) -> Array:
+        """For each row, its number in a tagged relation, or -1."""
+        found, keys = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+        columns = np.ascontiguousarray(batch.T)
+        pointers = np.array([address(columns) + c * 8 * len(batch) for c in range(relation.arity)], np.int64)
+        self.kernels.find_rows(relation.address, address(pointers), len(batch), address(keys), address(found))
+        return found
 
     # Kernels
 

@@ -15,7 +15,7 @@ import numpy as np
 from tidelog.plan.steps import View
 from tidelog.store import layout, packing
 from tidelog.store.index import Index
-from tidelog.store.layout import BAG, BITMAP, PACKED, TAGGED
+from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable, address, zeros
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FULLEST = 0.65
 MOST_ROWS = 2**31
 DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
+VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
 
 
 def field(offset: int) -> Any:
@@ -66,7 +67,8 @@ class Relation:
         self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
         self.restless = 0  # how often it has changed under a sorted index
         self.dirty = False  # whether rows may have died
-        self._wanted_mode = TAGGED if stateful else mode
+        self._wanted_mode = NUMBERED if stateful else mode
+        self._numbers = Growable(64, False, 0)
         self._wide = wide
         self._stride = arity + (layout.STATE_COLUMNS if stateful else 0)
         self.block[layout.R_ARITY // 8] = arity
@@ -95,9 +97,16 @@ class Relation:
         """Install an empty identity table."""
         self.mode, self._bits, self._used = mode, bits, 0
         self._limit = int((1 << bits) * FULLEST)
-        self._table = zeros(0 if mode == BAG else (1 << bits) * (2 if mode == BITMAP else 1))
+        self._table = zeros(layout.SLOT_WORDS[mode] << bits)
+        if mode != BLOCKED:
+            self._numbers = Growable(64, False, 0)
+        self._publish_numbers()
         self.block[layout.R_TABLE // 8] = address(self._table)
         self.block[layout.R_PACK // 8] = address(self._pack)
+
+    def _publish_numbers(self) -> None:
+        self.block[layout.R_NUMBERS // 8] = address(self._numbers.data)
+        self.block[layout.R_NUMBER_CAPACITY // 8] = self._numbers.capacity
 
     # Views
 
@@ -151,6 +160,10 @@ class Relation:
         """For each row, whether it is known."""
         return self.database.member(self, self._batch(rows))
 
+    def find(self, rows: Any) -> Array:
+        """For each row, its number, or -1; of a relation with state."""
+        return self.database.find(self, self._batch(rows))
+
     def _batch(self, rows: Any) -> Array:
         batch = np.ascontiguousarray(rows, np.int64)
         if batch.ndim != 2 or batch.shape[1] != self.arity:
@@ -167,7 +180,10 @@ class Relation:
     def memory(self) -> dict[str, int]:
         """Bytes in use, by part."""
         width = 8 if self.wide else 4
-        parts = {"rows": self.count * self._stride * width, "identity": self._table.nbytes}
+        parts = {
+            "rows": self.count * self._stride * width,
+            "identity": self._table.nbytes + self._used * 256 * (self.mode == BLOCKED),
+        }
         for (columns, by), index in self.indexes.items():
             name = f"index({', '.join(map(str, columns))})" + ("" if by is None else f" by {by}")
             parts[name] = index.nbytes
@@ -188,6 +204,24 @@ class Relation:
 
     def set_state(self, rows: Any, which: int, values: Any) -> None:
         self._rows.data[rows, self.arity + which] = values
+
+    def enter_absent(self, rows: Any) -> Array:
+        """The numbers of these rows; those that were not known are entered as tuples that are not there."""
+        self.iteration = layout.NEVER
+        self.insert(rows)
+        self.settle()
+        return self.find(rows)
+
+    def compact(self) -> None:
+        """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
+        data = self._rows.data[: self.count][self.state()[:, layout.NOW] != layout.NEVER]
+        self.clear()
+        self._rows.grow(0, max(len(data), 1))
+        self._rows.data[: len(data)] = data
+        self.count = len(data)
+        self._publish_rows()
+        self.refit([0] * self.arity, [0] * self.arity)
+        self.settle()
 
     @property
     def log(self) -> Array:
@@ -260,20 +294,25 @@ class Relation:
 
     def grow_identity(self, room: int) -> None:
         """A larger table with room for more tuples; bitmaps if the tuples lie close together."""
+        if self.mode == BLOCKED and self._used + room <= self._limit:
+            self._numbers.grow(self._used, self._used + room)
+            self._publish_numbers()
+            return
         mode, lowest = self.mode, None
-        if self.count >= self.database.bitmaps_from and mode == PACKED:
+        blocks, keys, dense = (BLOCKED, NUMBERED, VERY_DENSE) if self.stateful else (BITMAP, PACKED, DENSE)
+        if self.count >= self.database.bitmaps_from and mode == keys:
             density, lowest = self._density()
-            mode = BITMAP if density >= DENSE else PACKED
-        elif mode == BITMAP and self.count < 1.5 * self._used:
-            mode = PACKED
-        units = self.count / density if mode == BITMAP and lowest is not None else self._used
-        if mode == PACKED != self.mode:
+            mode = blocks if density >= dense else keys
+        elif mode == blocks and self.count < dense / 2 * self._used:
+            mode = keys
+        units = self.count / density if mode == blocks and lowest is not None else self._used
+        if mode == keys != self.mode:
             units = self.count
         bits = 6
         while (1 << bits) * FULLEST < max((1.5 if units > 1 << 16 else 3) * units, units + room):
             bits += 1
-        if mode != self.mode or mode == TAGGED:
-            if mode == BITMAP and lowest is not None:
+        if mode != self.mode or mode not in (PACKED, BITMAP):
+            if lowest is not None and mode == blocks:
                 self._pack = packing.lowest_column(self._pack, lowest)
             self._rebuild(mode, bits)
             return
@@ -285,6 +324,9 @@ class Relation:
     def _rebuild(self, mode: int, bits: int) -> None:
         """Build a new table from the rows; larger than asked for if their blocks turn out to be more than estimated."""
         while True:
+            if mode == BLOCKED:
+                self._numbers = Growable(64, False, 0)
+                self._numbers.grow(0, int((1 << bits) * FULLEST))
             self._publish_table(mode, bits)
             if self.database.kernels.rebuild_identity(self.address, address(self.database.scratch)) == layout.DONE:
                 return
@@ -306,7 +348,7 @@ class Relation:
             rows = self.rows()
             lows = [min(a, int(b)) for a, b in zip(lows, rows.min(axis=0), strict=True)]
             highs = [max(a, int(b)) for a, b in zip(highs, rows.max(axis=0), strict=True)]
-        if not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
+        if self.arity and not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
             self._rows.widen(self.count)
             self._wide = True
             self._publish_rows()
@@ -315,7 +357,7 @@ class Relation:
         if self.mode == BAG:
             return
         pack = packing.fit(lows, highs, self.wide) if self.mode != TAGGED else None
-        mode = TAGGED if pack is None else PACKED
+        mode = TAGGED if pack is None else NUMBERED if self.stateful else PACKED
         self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
         bits = max(self._bits, 6)
         while (1 << bits) * FULLEST < self.count + 1:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.plan.steps import Step
+from tidelog.plan.steps import Match, Step
 from tidelog.store import layout as y
-from tidelog.store.adaptive import alternatives
+from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.filing import Filing
@@ -42,13 +42,25 @@ class Update:
         self.block = self.filing.block
         scratch = Scratch(database.chunk)
         arity = {r.name: r.arity for r in database}.__getitem__
-        parts = [(i, s) for i, steps in enumerate(plans) for s in alternatives(steps, arity)]
+        parts = [(i, s) for i, steps in enumerate(plans) for s in self._alternatives(steps, arity)]
         self._plan_of = [i for i, _ in parts]
         self._pipelines = [
             Pipeline(database, steps, changing=frozenset(own), scratch=scratch, filing=self.filing)
             for _, steps in parts
         ]
         self.relations = list({r.address: r for r in self._named(plans)}.values())
+
+    def _alternatives(self, steps: tuple[Step, ...], arity: Callable[[str], int]) -> list[tuple[Step | Fewer, ...]]:
+        """The ways that a plan may go, where they need no index that is not there already."""
+        ways = alternatives(steps, arity)
+        for way in ways:
+            for step in way:
+                if isinstance(step, Fewer) and not all(self._indexed(m) for m in (step.left, step.right)):
+                    return [steps]
+        return ways
+
+    def _indexed(self, match: Match) -> bool:
+        return (tuple(column for column, _ in match.key), None) in self.database[match.relation].indexes
 
     def _named(self, plans: Sequence[tuple[Step, ...]]) -> list[Relation]:
         names = [m.relation for steps in plans for s in steps if (m := getattr(s, "match", None)) is not None]

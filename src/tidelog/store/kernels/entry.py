@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.store.kernels.machine import now, run_plan, run_stratum
-from tidelog.store.kernels.membership import find_members
+from tidelog.store.kernels.membership import find_members, find_rows
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
 from tidelog.store.kernels.segments import rehash_index, update_index
@@ -33,4 +33,6 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
         return sample_blocks(a, b, c, d)
     elif which == 9:
         return run_update(a)
+    elif which == 10:
+        find_rows(a, b, c, d, e)
     return 0
