@@ -180,6 +180,13 @@ def run_stratum(
 
 def bootstrap(program: StatefulProgram, facts: Relations, estimate: Estimate) -> State:
     """The state of the user's relations by the rewritten program's plans; to be compared with `state_oracle.state`."""
+    state = bootstrap_all(program, facts, estimate)
+    declared, types = program.checked.relations, program.checked.types
+    return {n: {decode_row(row, info, types): e for row, e in state[n].items()} for n, info in declared.items()}
+
+
+def bootstrap_all(program: StatefulProgram, facts: Relations, estimate: Estimate) -> State:
+    """The state of all relations, auxiliary ones too, with values as plans see them."""
     declared, types = program.checked.relations, program.checked.types
     state: State = {name: {} for name in program.kinds}
     for name, rows in facts.items():
@@ -192,7 +199,7 @@ def bootstrap(program: StatefulProgram, facts: Relations, estimate: Estimate) ->
             state |= {name: dict.fromkeys(known[name], Entry(0, 1)) for name in stratum.relations}
         else:
             bootstrap_stratum(stratum, state, estimate)
-    return {n: {decode_row(row, info, types): e for row, e in state[n].items()} for n, info in declared.items()}
+    return state
 
 
 def bootstrap_stratum(stratum: StatefulStratum, state: State, estimate: Estimate) -> None:
