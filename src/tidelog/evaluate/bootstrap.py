@@ -11,7 +11,7 @@ stay until the new ones are complete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Bootstrap:
     def __init__(self, state: State, limits: Limits | None = None, observer: Observer | None = None) -> None:
         self.state, self.limits, self.observer = state, limits, observer
         self.derivations = 0
-        self.effort = 0
+        self.efforts: dict[tuple[str, ...], int] = {}  # bindings made, per stratum
 
     def run(self, facts: Mapping[str, Words]) -> list[Relation]:
         """All strata, from these facts; the relations that were replaced."""
@@ -45,8 +45,8 @@ class Bootstrap:
         try:
             for name, rows in facts.items():
                 if name in state.given:
-                    _fill(database[state.given[name].name], rows)
-                _fill(database[name], rows)
+                    fill(database[state.given[name].name], rows)
+                fill(database[name], rows)
             self.evaluate(state.program.strata)
         except BaseException:
             for relation in replaced:
@@ -57,21 +57,25 @@ class Bootstrap:
         state.live = {name: database[name].count for name in state.program.arities}
         return replaced
 
-    def evaluate(self, strata: Iterable[StatefulStratum]) -> None:
+    def evaluate(self, strata: Sequence[StatefulStratum]) -> None:
         """These strata, whose relations hold nothing but their facts."""
         sizes = size_limits(self.state.checked.directives("limitsize"))
-        plan = counted_plan(self.state.program, strata)
-        fixpoint = Fixpoint(plan, self.state.context, self.limits, self.observer, size_limits=sizes)
-        fixpoint.run()
-        self.derivations += fixpoint.derivations
-        self.effort += fixpoint.effort
-        for stratum in strata:
+        fixpoint = Fixpoint(
+            counted_plan(self.state.program, strata), self.state.context, self.limits, self.observer, size_limits=sizes
+        )
+        effort = 0
+        for stratum, plan in zip(strata, fixpoint.program.strata, strict=True):
+            if plan.rules:
+                fixpoint.run_one(plan)
+                self.efforts[stratum.relations] = fixpoint.effort - effort
+                effort = fixpoint.effort
             for name in stratum.relations:
                 if self.state.database[name].block[R_OVERFLOW // 8]:
                     raise too_many_derivations(name)
+        self.derivations += fixpoint.derivations
 
 
-def counted_plan(program: StatefulProgram, strata: Iterable[StatefulStratum]) -> ProgramPlan:
+def counted_plan(program: StatefulProgram, strata: Sequence[StatefulStratum]) -> ProgramPlan:
     """The strata as plans that find each derivation once; whole ones as they are in batch."""
     guess = Guess(program.arities)
 
@@ -83,7 +87,7 @@ def counted_plan(program: StatefulProgram, strata: Iterable[StatefulStratum]) ->
     return ProgramPlan(program.checked, tuple(planned(stratum) for stratum in strata), {})
 
 
-def _fill(relation: Relation, rows: Words) -> None:
+def fill(relation: Relation, rows: Words) -> None:
     """The facts of a relation, in iteration 0."""
     if len(rows):
         relation.insert(np.ascontiguousarray(rows, np.int64))

@@ -30,13 +30,15 @@ STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
 @dataclass(frozen=True)
 class EngineOptions:
     """How an engine works. `switch` is the share of the last Bootstrap's cost that an Update may take, counted in
-    `budget`, which is "derivations" or "seconds". Limits hold for each epoch anew."""
+    `budget`, which is "derivations" or "seconds"; beyond it, the stratum at hand is evaluated anew, or (`switching`
+    "program") everything. Limits hold for each epoch anew."""
 
     threads: int = 1
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     switch: float = 0.2
     budget: str = "derivations"
+    switching: str = "stratum"
 
 
 @dataclass(frozen=True)

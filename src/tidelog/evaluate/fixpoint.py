@@ -61,11 +61,16 @@ class Fixpoint:
         self.statistics: Statistics | None = None
 
     def run(self) -> None:
-        for number, stratum in enumerate(self.program.strata):
+        for stratum in self.program.strata:
             if stratum.rules:
-                self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
-                self.limits.relations = stratum.stratum.relations
-                self.run_stratum(self.reordered(stratum))
+                self.run_one(stratum)
+
+    def run_one(self, stratum: StratumPlan) -> None:
+        """Run a stratum of the program whose inputs are complete."""
+        number = self.program.strata.index(stratum)
+        self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
+        self.limits.relations = stratum.stratum.relations
+        self.run_stratum(self.reordered(stratum))
 
     def reordered(self, stratum: StratumPlan) -> StratumPlan:
         """The stratum's plans, ordered by what the relations hold now."""

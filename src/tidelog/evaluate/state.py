@@ -144,10 +144,14 @@ class State:
             self.database.retire(old)
             relation = self.database[name]
             if relation.stateful:
-                relation.set_state(slice(relation.count), BEFORE_NOW, relation.state()[:, NOW])
-                relation.forget_log()
-                self._compact(relation)
+                self.forget_before(relation)
         self.epoch = Epoch()
+
+    def forget_before(self, relation: Relation) -> None:
+        """The end of an epoch that replaced the relation."""
+        relation.set_state(slice(relation.count), BEFORE_NOW, relation.state()[:, NOW])
+        relation.forget_log()
+        self._compact(relation)
 
     def _compact(self, relation: Relation) -> None:
         dead = relation.count - self.live[relation.name]

@@ -11,31 +11,37 @@ A stratum is told only the net change of the strata below it, and is not visited
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.plan.derivations import update_plans
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import ArithmeticFault
+from tidelog.store.filing import Filing
 from tidelog.store.layout import BEFORE_NOW, NEVER, NOW, R_CAME, R_LEFT, R_LOST
-from tidelog.store.update import UNLIMITED, Update, changed_rows
-
-Watch = Callable[[int, int], None]
+from tidelog.store.update import UNLIMITED, Update, Watch, changed_rows
 
 
 class StratumUpdate:
-    """Keeps one stratum up to date. Made anew after each Bootstrap, when sizes are known."""
+    """Keeps one stratum up to date. Made when the sizes of its relations are known."""
 
     def __init__(self, state: State, stratum: StatefulStratum) -> None:
         self.state, self.stratum = state, stratum
         estimate = Statistics(state.database)
         self.plans = [plan for rule in stratum.rules for plan in update_plans(rule, stratum.relations, estimate)]
-        self.update = Update(state.database, stratum.relations, [plan.steps for plan in self.plans])
+        self.update = Update(state.database, stratum.relations, [plan.steps for plan in self.plans], self.stages)
+
+    def stages(self, number: int, filing: Filing) -> PlanRun:
+        return PlanRun(self.state.context, self.plans[number], changing=self.stratum.relations, filing=filing)
+
+    @property
+    def stale(self) -> bool:
+        return self.update.stale
 
     def prepare(self) -> None:
+        """Build what the first update would otherwise wait for."""
         self.update.prepare()
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:

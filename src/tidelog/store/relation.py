@@ -275,12 +275,16 @@ class Relation:
         self.set_state(rows, layout.BEFORE_NOW, self.state(rows)[:, layout.NOW])
         self.forget_log()
 
-    def undo(self) -> None:
-        """Give up what an update has done."""
-        rows, now, derived = self.log[::-1].T  # of several notes on a row, the first is written last
+    def undo(self, mark: int = 0) -> None:
+        """Give up what an update has done since its log was this long."""
+        rows, now, derived = self.log[mark:][::-1].T  # of several notes on a row, the first is written last
         self.set_state(rows, layout.NOW, now)
         self.set_state(rows, layout.DERIVED, derived)
-        self.forget_log()
+        for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST):
+            self.block[count // 8] = 0
+        self.block[layout.R_NLOG // 8] = mark
+        if mark == 0:
+            self.forget_log()
 
     # Growth, when a kernel asks for it
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st64
 from tidelog.store.layout import (
-    B_LIST,
     AFTER,
     ALL,
+    B_LIST,
     BEFORE_NOW,
     BLOCKED,
     DELTA,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from tidelog.store.kernels.identity import find_blocks, insert_bitmap, insert_packed, mix
 from tidelog.store.kernels.raw import kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64
 from tidelog.store.layout import (
-    BITMAP,
-    BLOCKED,
     B_BITS,
     B_FRESH,
     B_LIST,
     B_STAMP,
+    BITMAP,
+    BLOCKED,
     DONE,
     GOLDEN,
     GROW_IDENTITY,
@@ -28,8 +28,8 @@ from tidelog.store.layout import (
     R_ITERATION,
     R_LIMIT,
     R_MODE,
-    R_NUMBERS,
     R_NUMBER_CAPACITY,
+    R_NUMBERS,
     R_PACK,
     R_ROWS,
     R_STRIDE,
