@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -73,10 +72,8 @@ def derivations(checked: Checked, stratum: Stratum, relations: oracle.Relations)
         types = checked.clause_types[number]
         matcher = Matcher(types, relations)
         name = types.clause.head.name
-        body = tuple(replace(x) if isinstance(x, tree.Atom) else x for x in types.clause.body)  # no two are one object
-        atoms = [literal for literal in body if isinstance(literal, tree.Atom)]
-        for env in matcher.solve(body, {}):
-            matched = tuple((atom.name, env[matched_by(atom)]) for atom in atoms)
+        for env in matcher.solve(types.clause.body, {}):
+            matched = tuple((atom.name, env[matched_by(atom)]) for atom in types.clause.atoms())
             for row in product(*(matcher.values(arg, env) for arg in types.clause.head.args)):
                 yield Derivation((name, row), matched)
 
