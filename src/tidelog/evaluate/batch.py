@@ -95,4 +95,3 @@ class BatchRun:
         """A relation as an Arrow table; compact keeps its texts as dictionaries."""
         info, rows = self.checked.relations[name], self.database[name].rows(None)
         return decode(rows, info, self.checked.types, self.database, compact)
-

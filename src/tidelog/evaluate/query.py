@@ -96,7 +96,7 @@ def _type_name(name: str, typed: ClauseTypes, types: TypeSystem) -> str:
 def _surroundings(program: tree.Program) -> list[tree.Item]:
     """What a query can mention. Qualifiers that say how a relation is filled do not matter to those who read it."""
     inlined = inline_relations(program)
-    kept: list[tree.Item] = [*program.of(tree.TypeDecl, tree.FunctorDecl)]
+    kept: list[tree.Item] = [item for item in program.items if isinstance(item, (tree.TypeDecl, tree.FunctorDecl))]
     for decl in program.of(tree.RelationDecl):
         kept.append(replace(decl, qualifiers=("inline",) if decl.name in inlined else (), choice=()))
     kept += [rule for rule in program.rules if any(head.name in inlined for head in rule.heads)]
@@ -106,4 +106,3 @@ def _surroundings(program: tree.Program) -> list[tree.Item]:
 def _clause(body: tree.Literal, columns: tuple[tree.Attribute, ...]) -> tuple[tree.RelationDecl, tree.Rule]:
     head = tree.Atom(HEAD, tuple(tree.Variable(column.name) for column in columns))
     return tree.RelationDecl(HEAD, columns), tree.Rule((head,), body, span=body.span)
-

@@ -43,6 +43,9 @@ class Recompute:
         return self._run(facts, "bootstrap", "the facts were given anew")
 
     def update(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> EpochReport:
+        if not delete and not insert:
+            self._epoch += 1
+            return EpochReport(self._epoch, "batch", "nothing was to be changed", 0.0, 0)
         facts = {}
         for name in self.inputs:
             rows = self.facts(name)
