@@ -25,7 +25,7 @@ import pyarrow as pa
 from tidelog.analysis.check import Checked, check
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
-from tidelog.errors import Diagnostic, Report, TidelogError, error
+from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import NetChange, net_change
 from tidelog.evaluate.engine import STRATEGIES, Engine, EngineOptions, EpochReport, make_engine
@@ -123,6 +123,13 @@ class Session:
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
         return self._ended(done, bad_rows)
 
+    def validated(self, name: str, facts: Any) -> pa.Table:
+        """The facts as a table, if `update` would take them for this relation; an error if not."""
+        report = Report()
+        tables = self._tables({name: facts}, BadRows(), report)
+        _raise(report)
+        return tables[name]
+
     # ---- reading
 
     def __getitem__(self, name: str) -> Relation:
@@ -159,14 +166,19 @@ class Session:
         """What the checks of the program found odd."""
         return self.checked.warnings
 
-    def query(self, text: str) -> pa.Table:
+    def query(self, text: str | Source) -> pa.Table:
         """The answers to a body of literals, a column for each variable; each answer once.
 
         A variable whose name begins with `_` gets no column. A query without variables gives one row if it holds.
         """
+        return self.typed_query(text)[1]
+
+    def typed_query(self, text: str | Source) -> tuple[RelationInfo, pa.Table]:
+        """The same, with the types of the columns."""
         engine = self._ready()
-        found = answer(text, self.checked, engine.query_database(), self.functors)
-        return self._table(found.info, found.rows)
+        source = text if isinstance(text, Source) else Source("<query>", text)
+        found = answer(source, self.checked, engine.query_database(), self.functors)
+        return found.info, self._table(found.info, found.rows)
 
     # ---- its end
 

@@ -17,7 +17,7 @@ from tidelog.analysis.check import Checked, check
 from tidelog.analysis.inlining_checks import inline_relations
 from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.analysis.typing import ClauseTypes
-from tidelog.errors import error
+from tidelog.errors import Source, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.stages import PlanRun
@@ -40,9 +40,9 @@ class Answer:
     rows: Words
 
 
-def answer(text: str, checked: Checked, database: Database, functors: Mapping[str, Callable[..., Any]]) -> Answer:
+def answer(query: Source, checked: Checked, database: Database, functors: Mapping[str, Callable[..., Any]]) -> Answer:
     """What holds in the database; it must have the program's relations, settled. Its own relations stay as they are."""
-    prepared = Prepared(_query_program(parse_query(text), checked.program), functors)
+    prepared = Prepared(_query_program(parse_query(query), checked.program), functors)
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)
     plans = plan_stratum(prepared.checked, stratum, Statistics(database)).once

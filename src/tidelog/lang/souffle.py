@@ -35,9 +35,9 @@ def parse_into(source: Source, report: Report) -> tree.Program:
     return tree.Program(tuple(shallow(items, report)))
 
 
-def parse_query(text: str, name: str = "<query>") -> tree.Literal:
+def parse_query(source: Source) -> tree.Literal:
     """The body that a query says: literals as in a rule, with or without a dot behind them."""
-    report, source = Report(), Source(name, text)
+    report = Report()
     parser, builder = _parser("query")
     found = parse_items(parser.parse, builder, source, blank_comments(source, report), report, _give_up)
     found = shallow(found, report)
