@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, repeat
 from typing import Any
 
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
 from tidelog.cli.commands import Struct
+from tidelog.errors import error
 from tidelog.io.record_text import base_type
 from tidelog.lang.parsing import escape
 from tidelog.values import Kind
@@ -22,8 +24,7 @@ def row_of(value: Any, info: RelationInfo, types: TypeSystem) -> Any:
         return {name: _python(v, by_name.get(name)) for name, v in value.items()}
     if not isinstance(value, (tuple, list)):
         value = (value,)
-    known: list[Type | None] = [*declared, *[None] * (len(value) - len(declared))]
-    return tuple(_python(v, t) for v, t in zip(value, known, strict=False))
+    return tuple(_each(value, declared))
 
 
 def _python(value: Any, declared: Type | None) -> Any:
@@ -33,17 +34,31 @@ def _python(value: Any, declared: Type | None) -> Any:
         if isinstance(fields, Mapping):
             return {name: _python(v, _field(base, name)) for name, v in fields.items()}
         if isinstance(fields, (tuple, list)):
-            return tuple(_python(v, t) for v, t in zip(fields, (*base.types, *[None] * len(fields)), strict=False))
+            return tuple(_each(fields, base.types))
     elif isinstance(base, AdtType) and isinstance(value, Struct):
-        branch = base.branches.get(value.name)
-        if branch is None:
-            return f"${value.name}"
-        given = value.fields
-        if isinstance(given, Mapping):
-            given = tuple(given[name] for name in branch.fields) if set(given) == set(branch.fields) else tuple(given)
-        types = (*branch.types, *[None] * len(given))
-        return (f"${branch.name}", *(_python(v, t) for v, t in zip(given, types, strict=False)))
+        return _branch(value, base)
     return value
+
+
+def _branch(value: Struct, adt: AdtType) -> Any:
+    """The name of a branch and its fields in order."""
+    branch = adt.branches.get(value.name)
+    if branch is None:
+        return f"${value.name}"
+    fields = value.fields
+    if isinstance(fields, Mapping):
+        if set(fields) != set(branch.fields):
+            wanted = ", ".join(branch.fields) or "none"
+            raise error(
+                "TL1113", f"`{branch.name}` does not have the fields {', '.join(fields)}", help=f"it has {wanted}"
+            )
+        fields = tuple(fields[name] for name in branch.fields)
+    return (f"${branch.name}", *_each(fields, branch.types))
+
+
+def _each(values: Iterable[Any], types: Iterable[Type]) -> Iterator[Any]:
+    """The values as their types say; those too many stay as they are, to be complained of."""
+    return (_python(v, t) for v, t in zip(values, chain(types, repeat(None)), strict=False))
 
 
 def _field(record: RecordType, name: str) -> Type | None:

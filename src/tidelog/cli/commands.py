@@ -113,6 +113,10 @@ class Struct:
     name: str
     fields: tuple[Any, ...] | Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        """As messages show it."""
+        return self.name + ("{…}" if self.fields else "")
+
 
 def parse(statement: Statement) -> Command | None:
     """The command of a statement; None for an empty one."""

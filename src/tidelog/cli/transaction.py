@@ -12,7 +12,7 @@ from typing import Any
 
 from tidelog.cli.command_values import row_of, tuples_of
 from tidelog.cli.commands import Change
-from tidelog.errors import Span, TidelogError
+from tidelog.errors import Diagnostic, Span, TidelogError
 from tidelog.session import Epoch, Session
 
 
@@ -39,7 +39,8 @@ class Transaction:
     def apply(self) -> None:
         """Check what waits and accept it; if anything is wrong, nothing of the queue is accepted."""
         queue, self._queue = self._queue, []
-        accepted, problems = [], []
+        accepted: list[tuple[str, list[tuple[Change, Span]], list[tuple[Any, ...]]]] = []
+        problems: list[Diagnostic] = []
         for relation in dict.fromkeys(change.relation for change, _ in queue):
             own = [(change, span) for change, span in queue if change.relation == relation]
             try:
