@@ -236,7 +236,8 @@ def test_records_and_branches_mean_the_same_in_every_epoch() -> None:
         session.bootstrap({"item": [((1, None), "$Point")]})
         for number in range(2, 6):
             epoch = session.update(
-                insert={"item": [((number, (1, None)), ("$Box", number, "b"))]}, delete={"item": [("[1, nil]", "$Point")]}
+                insert={"item": [((number, (1, None)), ("$Box", number, "b"))]},
+                delete={"item": [("[1, nil]", "$Point")]},
             )
             assert rows(epoch.inserted["longer"]) == {(f"[0, [{number}, [1, nil]]]", f"$Box({number}, b)")}
         assert session["longer"].count() == 4
@@ -244,7 +245,9 @@ def test_records_and_branches_mean_the_same_in_every_epoch() -> None:
 
 
 def test_functors_come_from_a_mapping_or_a_file(tmp_path: Path) -> None:
-    program = ".functor twice(x: number): number\n.decl p(x: number)\n.input p\n.decl q(x: number)\nq(@twice(x)) :- p(x).\n"
+    program = (
+        ".functor twice(x: number): number\n.decl p(x: number)\n.input p\n.decl q(x: number)\nq(@twice(x)) :- p(x).\n"
+    )
     (tmp_path / "f.py").write_text("def twice(x):\n    return 2 * x\n")
     for functors in ({"twice": lambda x: 2 * x}, tmp_path / "f.py"):
         with tidelog.Session(program, functors=functors) as session:
@@ -264,7 +267,8 @@ def test_everything_wrong_with_a_change_set_is_said_at_once_and_nothing_changes(
             insert={"edge": [(1, "a"), (1, 2, 3)], "edg": [(1, 2)], "path": [(1, 2)]}, delete={"edge": [(2**63, 1)]}
         )
     assert str(raised.value) == (
-        "error[TL0633]: facts of relation `edge`, row 1: attribute `from`: 9223372036854775808 does not fit into 64 bits\n"
+        "error[TL0633]: facts of relation `edge`, row 1: attribute `from`: "
+        "9223372036854775808 does not fit into 64 bits\n"
         "error[TL0631]: facts of relation `edge`, row 2: 3 values for 2 attributes\n"
         "error[TL0632]: facts of relation `edge`, row 1: attribute `to`: 'a' is not a number\n"
         "error[TL1103]: there is no relation `edg`\n"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from tidelog.cache import cache_directory
@@ -25,8 +27,8 @@ def line_reader(words: Sequence[str]) -> ReadLine:
 
 
 def _history() -> str | None:
-    """The file with the lines of earlier sessions, if it can be written."""
-    path = cache_directory() / "shell_history"
+    """The file with the lines of earlier sessions ($TIDELOG_HISTORY, or one in the cache), if it can be written."""
+    path = Path(os.environ.get("TIDELOG_HISTORY") or cache_directory() / "shell_history")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

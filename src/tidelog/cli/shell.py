@@ -69,7 +69,7 @@ def _run_script(interpreter: Interpreter) -> None:
     """Commands from standard input, each carried out as soon as it is complete."""
     statements = Statements("<stdin>")
     for line in sys.stdin:
-        for statement in statements.feed(line):
+        for statement in statements.feed(line.removesuffix("\n") + "\n"):
             interpreter.run(statement)
             if interpreter.finished:
                 return _leave(interpreter)
@@ -87,20 +87,25 @@ def _converse(interpreter: Interpreter) -> None:
     read_line = line_reader([*WORDS, *interpreter.session.relations])
     while not interpreter.finished:
         try:
-            line = read_line(statements.unfinished is not None)
-            for statement in statements.feed(line + "\n"):
-                interpreter.run(statement)
-                if interpreter.finished:
-                    break
-        except TidelogError as problem:
-            statements.forget()
-            print(problem, file=sys.stderr)
+            _run_line(read_line(statements.unfinished is not None), statements, interpreter)
         except KeyboardInterrupt:
             statements.forget()
             print("interrupted; the session is as it was after the last commit", file=sys.stderr)
         except EOFError:
             break
     _leave(interpreter)
+
+
+def _run_line(line: str, statements: Statements, interpreter: Interpreter) -> None:
+    """What a person said; after a mistake the rest of the line does not count."""
+    try:
+        for statement in statements.feed(line + "\n"):
+            interpreter.run(statement)
+            if interpreter.finished:
+                return
+    except TidelogError as problem:
+        statements.forget()
+        print(problem, file=sys.stderr)
 
 
 def _leave(interpreter: Interpreter) -> None:

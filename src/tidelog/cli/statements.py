@@ -17,7 +17,7 @@ CHANGES = ("insert", "delete", "insert_or_update", "delete_key", "modify")
 
 _BEFORE = re.compile(r"(?:\s|#[^\n]*)*")
 _FIRST = re.compile(r"\?-|\w+")
-_PIECE = re.compile(r'"(?:\\.|[^"\\])*"|"|#[^\n]*|[(\[{]|[)\]}]|[,;]|[?.](?=\s|$)', re.DOTALL)
+_PIECE = re.compile(r'"(?:\\.|[^"\\])*"|"|#[^\n]*|[(\[{]|[)\]}]|[,;]|[?.](?=\s)', re.DOTALL)
 
 
 @dataclass(frozen=True)
