@@ -85,7 +85,9 @@ class Recompute:
         for name in self.checked.relations:
             _compare(self._current[name], database[name], name, report)
         report.seconds = time.perf_counter() - start
-        self._epoch, self._current = report.epoch, database
+        past, self._current, self._epoch = self._current, database, report.epoch
+        for relation in past:  # its memory goes now, not when the collector finds the cycles of a database
+            relation.clear()
         return report
 
     def _empty(self) -> Database:
