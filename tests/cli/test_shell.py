@@ -227,6 +227,25 @@ def test_a_script_that_ends_inside_a_command_is_an_error(tmp_path: Path, script:
     assert f"<stdin>:1:{script.index(';') + 3}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (b'start; insert p("\xff", nil);', "has characters that are not valid text"),
+        (b'start; insert p("a", ' + b"[1," * 5000 + b"nil" + b"]" * 5000 + b");", "nested too deeply"),
+        (b'start; insert p("a", @json"' + b"[" * 100_000 + b'");', "nested too deeply"),
+        (b"start; insert p(" + b"9" * 5000 + b", nil);", "this number has more than 1000 digits"),
+        (b"\xfe\xff;", "there is no command"),
+        (b"p(" + b"(" * 2000 + b"1?\n", "TL01"),
+    ],
+    ids=["bytes", "nested", "json", "digits", "command", "query"],
+)
+def test_nonsense_gets_an_error_and_no_traceback(tmp_path: Path, script: bytes, message: str) -> None:
+    (tmp_path / "p.dl").write_text(".type L = [n: number, l: L]\n.decl p(s: symbol, l: L)\n.input p\n")
+    done = subprocess.run([*COMMAND, "p.dl"], capture_output=True, cwd=tmp_path, input=script, timeout=240, check=False)
+    assert (done.returncode, message in done.stderr.decode()) == (1, True)
+    assert b"Traceback" not in done.stderr
+
+
 def test_all_errors_of_a_list_of_changes_are_shown_and_none_of_it_is_applied(tmp_path: Path) -> None:
     script = 'start;\ninsert edge(1, 2),\ninsert edge("a", 2),\ninsert edg(1, 2),\ninsert edge(1);\n'
     done = shell(REACH, script, tmp_path)

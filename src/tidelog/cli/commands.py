@@ -27,6 +27,9 @@ WORDS = (
 )  # fmt: skip
 _FIRST_WORDS = {*WORDS, *CHANGES, "mssleep", "query_index", "dump_index"} - {"dump_changes"}
 
+_MOST_DIGITS = 1000
+"""No value is that large; Python refuses to read some that are larger still."""
+
 
 @dataclass(frozen=True)
 class Command:
@@ -211,6 +214,8 @@ class _Builder(TreeBuilder):
 
     def integer(self, c: list[Any]) -> int:
         digits = "".join(str(c[0]).split()).replace("_", "").lower()
+        if len(digits) > _MOST_DIGITS:
+            raise error("TL1113", f"this number has more than {_MOST_DIGITS} digits", self.span(c))
         return int(digits, 16 if "x" in digits else 10)
 
     def decimal(self, c: list[Any]) -> float:

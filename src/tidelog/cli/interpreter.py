@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from threading import TIMEOUT_MAX
 from typing import Any
 
 from tidelog.cli import commands
@@ -41,6 +42,8 @@ class Interpreter:
                 self._run(command, statement)
         except TidelogError as problem:
             raise TidelogError(replace(d, span=d.span or statement.span) for d in problem.diagnostics) from None
+        except RecursionError:
+            raise error("TL1113", "this is nested too deeply", statement.span) from None
         finally:
             sys.stdout.flush()
 
@@ -69,7 +72,7 @@ class Interpreter:
             case commands.Query(source=source):
                 self._answer(source)
             case commands.Echo(text=text):
-                print(text)
+                print(text.encode("utf-8", errors="replace").decode())
             case commands.Timestamp():
                 print(f"Timestamp: {time.perf_counter_ns() - self._started}")
             case commands.LogLevel(level=level):
@@ -77,7 +80,7 @@ class Interpreter:
             case commands.Profile(setting=setting):
                 self._profile(setting)
             case commands.Sleep(milliseconds=milliseconds):
-                time.sleep(max(0, milliseconds) / 1000)
+                time.sleep(min(max(0, milliseconds) / 1000, TIMEOUT_MAX))
             case commands.Exit():
                 self.finished = True
 

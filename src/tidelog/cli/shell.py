@@ -68,7 +68,8 @@ def shell(
 def _run_script(interpreter: Interpreter) -> None:
     """Commands from standard input, each carried out as soon as it is complete."""
     statements = Statements("<stdin>")
-    for line in sys.stdin:
+    for raw in sys.stdin.buffer:
+        line = raw.decode("utf-8", errors="surrogateescape")  # what is not text is refused where it is used
         for statement in statements.feed(line.removesuffix("\n") + "\n"):
             interpreter.run(statement)
             if interpreter.finished:

@@ -91,7 +91,7 @@ class Statements:
                 depth += 1
             elif mark in ")]}":
                 depth -= 1
-            elif mark in ends and (depth <= 0 or mark == ";"):
+            elif mark in ends and (depth <= 0 or mark != ","):
                 return piece.start()
         return -1
 

@@ -46,14 +46,15 @@ def answer(query: Source, checked: Checked, database: Database, functors: Mappin
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)
     plans = plan_stratum(prepared.checked, stratum, Statistics(database)).once
-    found = database.create(HEAD, info.arity)
     try:
+        found = database.create(HEAD, info.arity)
         context = prepared.context(database)
         for plan in plans:
             PlanRun(context, plan).run()
         return Answer(info, found.rows().astype(np.int64))
     finally:
-        database.drop(HEAD)
+        if HEAD in database:
+            database.drop(HEAD)
 
 
 def _query_program(body: tree.Literal, program: tree.Program) -> Checked:
