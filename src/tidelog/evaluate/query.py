@@ -59,7 +59,7 @@ def answer(query: Source, checked: Checked, database: Database, functors: Mappin
 
 def _query_program(body: tree.Literal, program: tree.Program) -> Checked:
     """The query with the declarations it may use, checked; its variables typed as their places in the body say."""
-    surroundings = _surroundings(program)
+    surroundings = _surroundings(body, program)
     untyped = check(tree.Program((*surroundings, *_clause(body, ()))))
     typed = next(t for t in untyped.clause_types if t.clause.head.name == HEAD)
     columns = tuple(tree.Attribute(name, _type_name(name, typed, untyped.types)) for name in _columns(body, typed))
@@ -94,13 +94,18 @@ def _type_name(name: str, typed: ClauseTypes, types: TypeSystem) -> str:
     return kind.value
 
 
-def _surroundings(program: tree.Program) -> list[tree.Item]:
-    """What a query can mention. Qualifiers that say how a relation is filled do not matter to those who read it."""
+def _surroundings(body: tree.Literal, program: tree.Program) -> list[tree.Item]:
+    """What a query needs: types, functors, and the relations that it mentions; all of them if one is inline or unknown
+    (the error then offers a known one). How a relation is filled does not matter to those who read it."""
     inlined = inline_relations(program)
+    mentioned = {node.name for node in body.walk() if isinstance(node, tree.Atom)}
+    relations = {decl.name: decl for decl in program.of(tree.RelationDecl)}
+    if not mentioned & inlined and mentioned <= relations.keys():
+        relations = {name: decl for name, decl in relations.items() if name in mentioned}
     kept: list[tree.Item] = [item for item in program.items if isinstance(item, (tree.TypeDecl, tree.FunctorDecl))]
-    for decl in program.of(tree.RelationDecl):
-        kept.append(replace(decl, qualifiers=("inline",) if decl.name in inlined else (), choice=()))
-    kept += [rule for rule in program.rules if any(head.name in inlined for head in rule.heads)]
+    for name, decl in relations.items():
+        kept.append(replace(decl, qualifiers=("inline",) if name in inlined else (), choice=()))
+    kept += [rule for rule in program.rules if any(h.name in inlined and h.name in relations for h in rule.heads)]
     return kept
 
 
