@@ -283,7 +283,9 @@ def test_wrong_names_in_a_bootstrap_or_a_clear(reach: tidelog.Session) -> None:
     with pytest.raises(TidelogError, match=r"TL1103.*there is no relation `nodes`(.|\n)*the program has edge, path"):
         reach.bootstrap({"nodes": []})
     with pytest.raises(TidelogError, match="TL1104"):
-        reach.update(clear=["path"])
+        reach.update(clear="path")
+    with pytest.raises(TidelogError, match=r"TL1108.*facts are given by relation, not as a list"):
+        reach.update([(1, 2)])  # type: ignore[arg-type]
     with pytest.raises(TidelogError, match="TL1103"):
         reach["pth"]
 
@@ -405,6 +407,9 @@ def test_queries_over_symbols_records_and_inline_relations() -> None:
         assert rows(session.query('age("ann", X)')) == {(40,)}
         assert rows(session.query('age("nobody", X)')) == set()
         assert rows(session.query("older(X, Y)")) == {("ann", "bob")}
+        assert session.relations == ("age", "both")
+        with pytest.raises(TidelogError, match=r"TL1107(.|\n)*ask a query"):
+            session["older"]
         assert rows(session.query("both(P)")) == {("[ann, 40]",), ("[bob, 30]",)}
         assert rows(session.query("both([N, A]), A < 35")) == {("bob", 30)}
         assert rows(session.query('age(N, _), match("a.*", N)')) == {("ann",)}

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidelog.analysis.check import Checked, check
+from tidelog.analysis.inlining_checks import inline_relations
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
@@ -81,6 +82,7 @@ class Session:
         self._folder = Path(facts)
         self._skip_bad_rows = skip_bad_rows
         self._inputs = {d.relation: d for d in reversed(self.checked.directives("input"))}
+        self._inlined = inline_relations(self.checked.program)
         options = EngineOptions(threads, self.functors, limits or Limits(), switch, budget)
         self._engine: Engine | None = make_engine(self.checked, options, strategy, observer)
         self._epoch = 0
@@ -101,7 +103,9 @@ class Session:
         words = {name: np.concatenate([self._words(name, t) for t in found]) for name, found in tables.items()}
         return self._ended(engine.bootstrap(words), bad_rows)
 
-    def update(self, insert: Facts | None = None, delete: Facts | None = None, clear: Iterable[str] = ()) -> Epoch:
+    def update(
+        self, insert: Facts | None = None, delete: Facts | None = None, clear: str | Iterable[str] = ()
+    ) -> Epoch:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
         A fact that is both deleted and inserted ends up present; one given twice counts once.
@@ -110,7 +114,8 @@ class Session:
         bad_rows, report = BadRows(self._skip_bad_rows), Report()
         deleted = self._tables(delete or {}, bad_rows, report)
         inserted = self._tables(insert or {}, bad_rows, report)
-        cleared = [name for name in dict.fromkeys(clear) if self._is_input(name, report)]
+        names = [clear] if isinstance(clear, str) else list(clear)
+        cleared = [name for name in dict.fromkeys(names) if self._is_input(name, report)]
         _raise(report)
         removals = {name: self._words(name, table) for name, table in deleted.items()}
         removals |= {name: engine.facts(name) for name in cleared}
@@ -138,12 +143,12 @@ class Session:
         return Relation(self, self._info(name))
 
     def __contains__(self, name: object) -> bool:
-        return name in self.checked.relations
+        return name in self.checked.relations and name not in self._inlined
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The names of all relations, in the order of their declarations."""
-        return tuple(self.checked.relations)
+        """The names of all relations that have tuples, in the order of their declarations: of all but `inline` ones."""
+        return tuple(name for name in self.checked.relations if name not in self._inlined)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -198,7 +203,11 @@ class Session:
 
     def _tables(self, facts: Facts, bad_rows: BadRows, report: Report) -> dict[str, pa.Table]:
         """The facts as tables; whatever is wrong with them goes to the report."""
-        tables = {}
+        tables: dict[str, pa.Table] = {}
+        if not isinstance(facts, Mapping):
+            report.error("TL1108", f"facts are given by relation, not as a {type(facts).__name__}",
+                         help='write a dict, such as {"edge": [(1, 2)]}')  # fmt: skip
+            return tables
         for name, data in facts.items():
             if not self._is_input(name, report):
                 continue
@@ -225,6 +234,9 @@ class Session:
     def _info(self, name: str) -> RelationInfo:
         if name not in self.checked.relations:
             raise TidelogError(self._unknown(name))
+        if name in self._inlined:
+            raise error("TL1107", f"relation `{name}` is inline and has no tuples of its own",
+                        help=f"ask a query, such as `{name}(…)`")  # fmt: skip
         return self.checked.relations[name]
 
     def _unknown(self, name: str) -> Diagnostic:
