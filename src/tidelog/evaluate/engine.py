@@ -120,6 +120,10 @@ def make_engine(checked: Checked, options: EngineOptions, strategy: str, observe
     """The engine of a strategy, one of STRATEGIES."""
     if strategy not in STRATEGIES:
         raise InternalError(f"no strategy {strategy}")
-    from tidelog.evaluate.recompute import Recompute
+    if strategy == "batch":
+        from tidelog.evaluate.recompute import Recompute
 
-    return Recompute(checked, options, observer)  # lead: replace
+        return Recompute(checked, options, observer)
+    from tidelog.evaluate.elastic import Elastic
+
+    return Elastic(checked, options, strategy, observer)

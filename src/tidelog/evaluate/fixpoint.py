@@ -29,7 +29,7 @@ from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
-from tidelog.store import ArithmeticFault, is_native
+from tidelog.store import ArithmeticFault, is_native, release_spare
 
 FIRST_LOOK = 8
 """The iteration after which join orders are reconsidered for the first time."""
@@ -64,6 +64,7 @@ class Fixpoint:
         for stratum in self.program.strata:
             if stratum.rules:
                 self.run_one(stratum)
+        release_spare()
 
     def run_one(self, stratum: StratumPlan) -> None:
         """Run a stratum of the program whose inputs are complete."""

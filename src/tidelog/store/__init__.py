@@ -53,9 +53,10 @@ Errors at run time: `ArithmeticFault` (division by zero: operation, operands, `p
 
 from tidelog.store.database import Database
 from tidelog.store.faults import ArithmeticFault
+from tidelog.store.memory import release_spare
 from tidelog.store.operations import is_native
 from tidelog.store.pipeline import Pipeline
 from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
 
-__all__ = ["ArithmeticFault", "Database", "Pipeline", "Relation", "Stratum", "is_native"]
+__all__ = ["ArithmeticFault", "Database", "Pipeline", "Relation", "Stratum", "is_native", "release_spare"]

@@ -16,7 +16,7 @@ from tidelog.plan.steps import View
 from tidelog.store import layout, packing
 from tidelog.store.index import Index
 from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
-from tidelog.store.memory import Array, Growable, address, zeros
+from tidelog.store.memory import Array, Growable, address, recycle, zeros
 from tidelog.store.row_states import RowStates
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Relation(RowStates):
         bits = 6
         while (1 << bits) * FULLEST < max((1.5 if units > 1 << 16 else 3) * units, units + room):
             bits += 1
-        if mode != self.mode or mode not in (PACKED, BITMAP):
+        if mode != self.mode or mode == TAGGED:
             if lowest is not None and mode == blocks:
                 self._pack = packing.lowest_column(self._pack, lowest)
             self._rebuild(mode, bits)
@@ -254,11 +254,16 @@ class Relation(RowStates):
         old, old_bits, used = self._table, self._bits, self._used
         self._publish_table(mode, bits)
         self._used = used
+        if mode == BLOCKED:
+            self._numbers.grow(used, used + room)
+            self._publish_numbers()
         self.database.kernels.rehash_identity(address(old), old_bits, self.address)
+        recycle(old)
 
     def _rebuild(self, mode: int, bits: int) -> None:
         """Build a new table from the rows; larger than asked for if their blocks turn out to be more than estimated."""
         while True:
+            recycle(self._table)
             if mode == BLOCKED:
                 self._numbers = Growable(64, False, 0)
                 self._numbers.grow(0, int((1 << bits) * FULLEST))

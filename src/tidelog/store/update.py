@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from tidelog.plan.steps import Match, Step
+from tidelog.plan.steps import Absent, Exists, Match, Probe, Scan, Step
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Encoded, Scratch
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 UNLIMITED = 1 << 62
 SLICE = 1 << 20
 """Bindings between two looks at the budget and the clock."""
+SMALL = 1 << 18
+"""An index of a relation with fewer rows costs little."""
 
 Watch = Callable[[int, int], None]
 
@@ -70,6 +72,7 @@ class Update:
         self._plan_of: list[int] = []
         self._pipelines: list[Pipeline] = []  # for a plan with stages, its first
         self._stages: dict[int, Stages] = {}  # by place among the pipelines
+        self._probed = {(m.relation, _columns(m)) for steps in plans for m in _matches(steps)}
         scratch = Scratch(database.chunk)
         for number, steps in enumerate(plans):
             if all(is_native(step) for step in steps):
@@ -88,17 +91,17 @@ class Update:
         self._pipelines.append(pipeline)
 
     def _alternatives(self, steps: tuple[Step, ...]) -> list[tuple[Step | Fewer, ...]]:
-        """The ways that a plan may go, where they need no index that is not there already."""
+        """The ways that a plan may go, where they need no large index that is not needed anyway."""
         ways = alternatives(steps, lambda name: self.database[name].arity)
         tests = [step for way in ways for step in way if isinstance(step, Fewer)]
-        return ways if all(self._indexed(m) for t in tests for m in (t.left, t.right)) else [steps]
+        return ways if all(self._affordable(m) for t in tests for m in (t.left, t.right)) else [steps]
 
-    def _indexed(self, match: Match) -> bool:
-        return (tuple(column for column, _ in match.key), None) in self.database[match.relation].indexes
+    def _affordable(self, match: Match) -> bool:
+        relation, columns = self.database[match.relation], _columns(match)
+        return relation.count < SMALL or (columns, None) in relation.indexes or (relation.name, columns) in self._probed
 
     def _named(self, plans: Sequence[tuple[Step, ...]]) -> list[Relation]:
-        matches = [getattr(step, "match", None) for steps in plans for step in steps]
-        return [self.database[name] for name in dict.fromkeys(m.relation for m in matches if m is not None)]
+        return [self.database[name] for name in dict.fromkeys(m.relation for steps in plans for m in _matches(steps))]
 
     @property
     def stale(self) -> bool:
@@ -201,6 +204,14 @@ class Update:
         except ArithmeticFault as fault:
             fault.plan = self._plan_of[i]
             raise
+
+
+def _matches(steps: Sequence[Step]) -> list[Match]:
+    return [step.match for step in steps if isinstance(step, Scan | Probe | Exists | Absent)]
+
+
+def _columns(match: Match) -> tuple[int, ...]:
+    return tuple(column for column, _ in match.key)
 
 
 def changed_rows(relation: Relation) -> tuple[Array, Array]:
