@@ -56,11 +56,16 @@ def arities_of(checked: Checked) -> dict[str, int]:
     return {name: info.arity for name, info in checked.relations.items()}
 
 
-def plan_program(checked: Checked) -> ProgramPlan:
-    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
+def refuse_unplannable(checked: Checked) -> None:
+    """An error with everything in the program that cannot be evaluated yet."""
     report = Report()
     refuse_unsupported(checked.program, checked.clauses, report)
     report.check()
+
+
+def plan_program(checked: Checked) -> ProgramPlan:
+    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
+    refuse_unplannable(checked)
     arities = arities_of(checked)
     guess = Guess(arities)
     with deep_recursion():
