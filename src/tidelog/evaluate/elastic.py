@@ -96,7 +96,7 @@ class Elastic:
         for name in changes:
             self.state.forget_before(self.database[name])
         self.state.begin_epoch()
-        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if follows(s)}
+        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if self.follows(s)}
         self.preparation = Background(self.prepare)
         self.bootstrap_seconds = time.perf_counter() - start
         self.epoch += 1
@@ -182,6 +182,11 @@ class Elastic:
             return AggregateUpdate(self.state, stratum.aggregate)
         return StratumUpdate(self.state, stratum)
 
+    def follows(self, stratum: StatefulStratum) -> bool:
+        """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""
+        reachable = stratum.inputs or not self.state.inputs.isdisjoint(stratum.relations)
+        return bool(reachable and (stratum.rules or stratum.aggregate) and not stratum.whole)
+
     def budget(self, stratum: StatefulStratum | None = None) -> int:
         """What Update may cost, in bindings, for a stratum or for all."""
         if self.strategy != "elastic" or self.options.budget == "seconds":
@@ -231,11 +236,6 @@ class Elastic:
     def query_database(self) -> Database:
         self.finish_preparation()
         return self.database
-
-
-def follows(stratum: StatefulStratum) -> bool:
-    """Whether an update can follow the stratum: it has something to derive, one derivation at a time."""
-    return bool(stratum.rules or stratum.aggregate) and not stratum.whole
 
 
 class Background:
