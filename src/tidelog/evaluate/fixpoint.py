@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.analysis.check import Checked
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Limits, Observer, Silent
 from tidelog.evaluate.profile import Profile
@@ -26,7 +27,7 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
-from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
+from tidelog.plan.program import StratumPlan, StratumRules, plan_stratum
 from tidelog.store import ArithmeticFault, is_native
 
 FIRST_LOOK = 8
@@ -40,14 +41,16 @@ class Fixpoint:
 
     def __init__(
         self,
-        program: ProgramPlan,
+        checked: Checked,
+        strata: tuple[StratumRules, ...],
         context: Context,
         limits: Limits | None = None,
         observer: Observer | None = None,
         profile: Profile | None = None,
         size_limits: dict[str, int] | None = None,
     ) -> None:
-        self.program = program
+        self.checked = checked
+        self.strata = strata
         self.context = context
         self.database = context.database
         self.limits = limits or Limits()
@@ -58,28 +61,28 @@ class Fixpoint:
         self.statistics: Statistics | None = None
 
     def run(self) -> None:
-        for number, stratum in enumerate(self.program.strata):
+        for number, stratum in enumerate(self.strata):
             if stratum.rules:
-                self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
-                self.limits.relations = stratum.stratum.relations
-                self.run_stratum(self.reordered(stratum))
+                self.observer.stratum(number, len(self.strata), stratum.relations)
+                self.limits.relations = stratum.relations
+                self.run_stratum(self.ordered(stratum))
 
-    def reordered(self, stratum: StratumPlan) -> StratumPlan:
+    def ordered(self, stratum: StratumRules) -> StratumPlan:
         """The stratum's plans, ordered by what the relations hold now."""
-        names = stratum.stratum.relations
+        names = stratum.relations
         if self.statistics is None or self.statistics.growing != frozenset(names):
             inputs = {atom.relation for rule in stratum.rules for atom in rule.atoms()}
             expected = max((self.database[name].count for name in inputs), default=0)
             self.statistics = Statistics(self.database, names, float(expected))
-        elif not self.statistics.outgrown():
+        elif isinstance(stratum, StratumPlan) and not self.statistics.outgrown():
             return stratum
-        return plan_stratum(self.program.checked, stratum.stratum, self.statistics, stratum.rules)
+        return plan_stratum(stratum, self.statistics)
 
     def run_stratum(self, stratum: StratumPlan) -> None:
         gates = self.gates(stratum)
         stratum = self.enter_facts(stratum, gates)
         plans = (*stratum.once, *stratum.delta)
-        limited = any(name in self.size_limits for name in stratum.stratum.relations)
+        limited = any(name in self.size_limits for name in stratum.relations)
         native = all(is_native(step) for plan in plans for step in plan.steps)
         if native and not gates and not limited and self.profile is None:
             self.run_native(stratum)
@@ -107,7 +110,7 @@ class Fixpoint:
         done, pause = 0, FIRST_LOOK
         while True:
             plans = (*stratum.once, *stratum.delta)
-            native = self.database.stratum(stratum.stratum.relations, plans)
+            native = self.database.stratum(stratum.relations, plans)
             better = stratum
             while better.delta == stratum.delta:
                 try:
@@ -118,7 +121,7 @@ class Fixpoint:
                     self.derivations += sum(native.derivations)
                     return
                 pause = 2 * done
-                better = self.reordered(stratum)
+                better = self.ordered(stratum)
             self.derivations += sum(native.derivations)
             stratum = better
 
@@ -130,8 +133,8 @@ class Fixpoint:
 
     def gates(self, stratum: StratumPlan) -> dict[str, Gate]:
         gates: dict[str, Gate] = {}
-        for name in stratum.stratum.relations:
-            info = self.program.checked.relations[name]
+        for name in stratum.relations:
+            info = self.checked.relations[name]
             dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
             if dropped:
                 gates[name] = Subsumption(self.context, self.database[name], dropped)
@@ -143,13 +146,13 @@ class Fixpoint:
         return gates
 
     def drive(self, stratum: StratumPlan, gates: dict[str, Gate]) -> None:
-        relations = [self.database[name] for name in stratum.stratum.relations]
+        relations = [self.database[name] for name in stratum.relations]
         runs = {
             plan: PlanRun(
                 self.context,
                 plan,
                 gates[head].accept if (head := _head(plan)) in gates else None,
-                stratum.stratum.relations,
+                stratum.relations,
             )
             for plan in (*stratum.once, *stratum.delta)
         }
@@ -181,7 +184,7 @@ class Fixpoint:
 
     def full(self, stratum: StratumPlan) -> bool:
         """Whether a `.limitsize` of the stratum is reached."""
-        return any(self.database[n].count >= self.size_limits.get(n, 1 << 62) for n in stratum.stratum.relations)
+        return any(self.database[n].count >= self.size_limits.get(n, 1 << 62) for n in stratum.relations)
 
     def run_plans(self, runs: list[PlanRun], iteration: int) -> None:
         for run in runs:

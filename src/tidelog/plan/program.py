@@ -1,4 +1,8 @@
-"""A checked program as plans: for each stratum, what runs once and what runs in every iteration."""
+"""A checked program as plans: for each stratum, what runs once and what runs in every iteration.
+
+A run takes the rules of each stratum (`core_program`) and orders them when the stratum begins, by what its relations
+hold then; `plan_program` orders all of them beforehand, by a guess, to be shown.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +23,27 @@ from tidelog.plan.order import order
 
 
 @dataclass(frozen=True)
-class StratumPlan:
-    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found."""
+class StratumRules:
+    """The rules of a stratum, not yet ordered."""
 
     stratum: Stratum
     rules: tuple[core.CoreRule, ...]
-    once: tuple[steps.Plan, ...]
-    delta: tuple[steps.Plan, ...]
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        return self.stratum.relations
 
     @property
     def subsumptions(self) -> tuple[core.CoreRule, ...]:
         return tuple(rule for rule in self.rules if rule.subsumes)
+
+
+@dataclass(frozen=True)
+class StratumPlan(StratumRules):
+    """The rules and their plans. `once` starts the stratum; `delta` is repeated until nothing new is found."""
+
+    once: tuple[steps.Plan, ...]
+    delta: tuple[steps.Plan, ...]
 
 
 @dataclass(frozen=True)
@@ -52,33 +66,38 @@ def arities_of(checked: Checked) -> dict[str, int]:
     return {name: info.arity for name, info in checked.relations.items()}
 
 
-def plan_program(checked: Checked) -> ProgramPlan:
-    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
+def core_program(checked: Checked) -> tuple[StratumRules, ...]:
+    """The rules of every stratum; what cannot be evaluated yet is refused."""
     report = Report()
     refuse_unsupported(checked.program, checked.clauses, report)
     report.check()
+    with deep_recursion():
+        return tuple(
+            StratumRules(stratum, tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses))
+            for stratum in checked.strata
+        )
+
+
+def plan_program(checked: Checked) -> ProgramPlan:
+    """Plans for every rule, ordered without statistics."""
     arities = arities_of(checked)
     guess = Guess(arities)
-    with deep_recursion():
-        strata = tuple(plan_stratum(checked, stratum, guess) for stratum in checked.strata)
+    strata = tuple(plan_stratum(rules, guess) for rules in core_program(checked))
     plans = [plan for s in strata for plan in (*s.once, *s.delta)]
     needed = signatures(plans, arities)
     return ProgramPlan(checked, strata, {name: fewest_indexes(name, found) for name, found in needed.items()})
 
 
-def plan_stratum(
-    checked: Checked, stratum: Stratum, estimate: Estimate, rules: tuple[core.CoreRule, ...] | None = None
-) -> StratumPlan:
-    """The plans of a stratum; `rules` spares the work when they are known from an earlier planning."""
-    if rules is None:
-        rules = tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
+def plan_stratum(stratum: StratumRules, estimate: Estimate) -> StratumPlan:
+    """The plans of a stratum, ordered by what is known of its relations."""
     once: list[steps.Plan] = []
     delta: list[steps.Plan] = []
-    for rule in rules:
-        if rule.subsumes:
-            continue
-        plans = delta_plans(rule, stratum.relations, estimate)
-        delta += plans
-        if not plans:
-            once.append(order(rule, {}, estimate))
-    return StratumPlan(stratum, rules, tuple(once), tuple(delta))
+    with deep_recursion():
+        for rule in stratum.rules:
+            if rule.subsumes:
+                continue
+            plans = delta_plans(rule, stratum.relations, estimate)
+            delta += plans
+            if not plans:
+                once.append(order(rule, {}, estimate))
+    return StratumPlan(stratum.stratum, stratum.rules, tuple(once), tuple(delta))
