@@ -19,6 +19,7 @@ KINDS = {
     "everything": Features(),
     "joins": Features(types=("number", "symbol"), aggregates=False, special=False),
     "numbers": Features(types=("number", "unsigned", "float")),
+    "equivalences": Features(types=("number", "symbol"), equivalences=8),
     "records": Features(types=("Pair", "Shape", "Colour", "List"), aggregates=False),
 }
 

@@ -27,6 +27,7 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
+from tidelog.plan.equivalences import implicit_equivalences
 from tidelog.plan.program import StratumPlan, StratumRules, plan_stratum
 from tidelog.store import ArithmeticFault, is_native
 
@@ -51,6 +52,7 @@ class Fixpoint:
     ) -> None:
         self.checked = checked
         self.strata = strata
+        self.implicit = implicit_equivalences(checked)
         self.context = context
         self.database = context.database
         self.limits = limits or Limits()
@@ -66,6 +68,8 @@ class Fixpoint:
                 self.observer.stratum(number, len(self.strata), stratum.relations)
                 self.limits.relations = stratum.relations
                 self.run_stratum(self.ordered(stratum))
+            for name in self.implicit.intersection(stratum.relations):
+                self.database.complete_equivalence(name)
 
     def ordered(self, stratum: StratumRules) -> StratumPlan:
         """The stratum's plans, ordered by what the relations hold now."""
@@ -138,7 +142,7 @@ class Fixpoint:
             dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
             if dropped:
                 gates[name] = Subsumption(self.context, self.database[name], dropped)
-            elif "eqrel" in info.decl.qualifiers:
+            elif "eqrel" in info.decl.qualifiers and name not in self.implicit:
                 gates[name] = Equivalence(self.database[name])
             elif info.decl.choice:
                 columns = [tuple(info.attributes.index(a) for a in key) for key in info.decl.choice]

@@ -138,7 +138,18 @@ def inputs_of(expression: Expression) -> frozenset[int]:
             return frozenset()
 
 
+def mentions(item: CoreItem) -> list[int]:
+    """Every slot that an item reads or binds."""
+    match item:
+        case CoreAtom(args=args) | CoreAbsent(args=args):
+            return list(slots_in(args))
+        case CoreFilter(left=left, right=right):
+            return list(slots_in((left, right)))
+        case CoreDefine(slot=slot, expression=expression):
+            return [slot, *inputs_of(expression)]
+
+
 __all__ = [
     "Aggregated", "Argument", "Called", "Computed", "Const", "CoreAbsent", "CoreAtom", "CoreDefine", "CoreFilter",
-    "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "inputs_of", "slots_in",
+    "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "inputs_of", "mentions", "slots_in",
 ]  # fmt: skip

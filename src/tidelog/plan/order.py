@@ -47,7 +47,7 @@ class _Scheduler:
     def schedule(self, body: Iterable[core.CoreItem], pivot: int | None) -> None:
         pending = list(body)
         for item in pending:
-            self.uses.update(_mentions(item))
+            self.uses.update(core.mentions(item))
         if pivot is not None:
             first = next(i for i in pending if isinstance(i, core.CoreAtom) and i.position == pivot)
             self.place_atom(first, pending, is_pivot=True)
@@ -211,7 +211,7 @@ class _Scheduler:
 
     def retire(self, item: core.CoreItem, pending: list[core.CoreItem]) -> None:
         pending.remove(item)
-        self.uses.subtract(_mentions(item))
+        self.uses.subtract(core.mentions(item))
 
     def new_slot(self, kind: Kind) -> int:
         self.slots.append((f"t{len(self.slots)}", kind))
@@ -221,14 +221,3 @@ class _Scheduler:
 def _counts(item: core.CoreItem) -> bool:
     """Whether the item takes a number from the counter: then it comes after all atoms, once for each binding."""
     return isinstance(item, core.CoreDefine) and isinstance(item.expression, core.Counted)
-
-
-def _mentions(item: core.CoreItem) -> list[int]:
-    """Every slot that an item reads or binds."""
-    match item:
-        case core.CoreAtom(args=args) | core.CoreAbsent(args=args):
-            return list(core.slots_in(args))
-        case core.CoreFilter(left=left, right=right):
-            return list(core.slots_in((left, right)))
-        case core.CoreDefine(slot=slot, expression=expression):
-            return [slot, *core.inputs_of(expression)]

@@ -16,6 +16,7 @@ from tidelog.errors import Report
 from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core, steps
 from tidelog.plan.delta import delta_plans
+from tidelog.plan.equivalences import by_classes, classes_of, implicit_equivalences, sizes_of
 from tidelog.plan.estimate import Estimate, Guess
 from tidelog.plan.flatten import flatten
 from tidelog.plan.indexes import Index, fewest_indexes, signatures
@@ -48,13 +49,9 @@ class StratumPlan(StratumRules):
 
 @dataclass(frozen=True)
 class ProgramPlan:
-    checked: Checked
     strata: tuple[StratumPlan, ...]
     indexes: dict[str, list[Index]]
-
-    @property
-    def arities(self) -> dict[str, int]:
-        return arities_of(self.checked)
+    columns: dict[str, tuple[str, ...]]  # of every relation that a plan may name
 
     def plans(self) -> Iterator[steps.Plan]:
         for stratum in self.strata:
@@ -62,8 +59,13 @@ class ProgramPlan:
             yield from stratum.delta
 
 
-def arities_of(checked: Checked) -> dict[str, int]:
-    return {name: info.arity for name, info in checked.relations.items()}
+def columns_of(checked: Checked) -> dict[str, tuple[str, ...]]:
+    """The columns of the program's relations and of those that rewriting adds."""
+    columns = {name: tuple(info.attributes) for name, info in checked.relations.items()}
+    for name in implicit_equivalences(checked):
+        columns[classes_of(name)] = ("element", "class")
+        columns[sizes_of(name)] = ("class", "size")
+    return columns
 
 
 def core_program(checked: Checked) -> tuple[StratumRules, ...]:
@@ -71,21 +73,30 @@ def core_program(checked: Checked) -> tuple[StratumRules, ...]:
     report = Report()
     refuse_unsupported(checked.program, checked.clauses, report)
     report.check()
+    implicit = implicit_equivalences(checked)
     with deep_recursion():
         return tuple(
-            StratumRules(stratum, tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses))
+            StratumRules(
+                stratum,
+                tuple(
+                    rule
+                    for number in stratum.clauses
+                    for rule in by_classes(flatten(number, checked.clause_types[number]), implicit)
+                ),
+            )
             for stratum in checked.strata
         )
 
 
 def plan_program(checked: Checked) -> ProgramPlan:
     """Plans for every rule, ordered without statistics."""
-    arities = arities_of(checked)
+    columns = columns_of(checked)
+    arities = {name: len(found) for name, found in columns.items()}
     guess = Guess(arities)
     strata = tuple(plan_stratum(rules, guess) for rules in core_program(checked))
     plans = [plan for s in strata for plan in (*s.once, *s.delta)]
     needed = signatures(plans, arities)
-    return ProgramPlan(checked, strata, {name: fewest_indexes(name, found) for name, found in needed.items()})
+    return ProgramPlan(strata, {name: fewest_indexes(name, found) for name, found in needed.items()}, columns)
 
 
 def plan_stratum(stratum: StratumRules, estimate: Estimate) -> StratumPlan:

@@ -21,7 +21,7 @@ def _program_lines(plan: ProgramPlan) -> Iterator[str]:
         yield f"stratum {number} ({how}): {', '.join(stratum.stratum.relations)}"
         yield from ("  " + line for line in _stratum_lines(stratum))
     for name, indexes in plan.indexes.items():
-        columns = plan.checked.relations[name].attributes
+        columns = plan.columns[name]
         for index in indexes:
             serves = " ".join("{" + ", ".join(columns[c] for c in sorted(s)) + "}" for s in index.serves)
             yield f"index {name}({', '.join(columns[c] for c in index.order)}) serves {serves}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tidelog.store import native
 from tidelog.store.adaptive import alternatives
 from tidelog.store.crew import Crew
 from tidelog.store.encoded import Encoded
+from tidelog.store.equivalence import Equivalence
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault
@@ -66,6 +67,14 @@ class Database:
         relation = self.relations[name] = Relation(self, name, arity)
         self.adopt(relation)
         return relation
+
+    def complete_equivalence(self, name: str) -> Equivalence:
+        """Replace a relation by the smallest equivalence that has its tuples."""
+        given = self[name]
+        equivalence = Equivalence(self, given)
+        self.drop(name)
+        self.relations[name] = cast(Relation, equivalence)  # to its readers, a relation
+        return equivalence
 
     def drop(self, name: str) -> None:
         """Forget a relation; pipelines that use it must not run again."""
