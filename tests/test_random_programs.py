@@ -93,6 +93,9 @@ FOUND = {
         "p(x) :- e(s), s = $Box(x, x).\n",
         {"e": {(("Box", 1, 2),), (("Box", 3, 3),), (("Dot",),)}},
     ),
+    "two ranges that are written alike": Example(
+        ".decl p(a: number, b: number)\np(x, y) :- x = range(0, 2), y = range(0, 2).\n", {}
+    ),
 }
 
 

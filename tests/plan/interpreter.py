@@ -18,6 +18,7 @@ from tidelog.plan.delta import delta_plans
 from tidelog.plan.estimate import Estimate
 from tidelog.plan.flatten import flatten
 from tidelog.plan.order import order
+from tidelog.plan.stateful import StatefulProgram
 from tidelog.plan.steps import Operand, Slot, View
 
 Row = tuple[Any, ...]
@@ -135,6 +136,19 @@ def evaluate(checked: Checked, facts: Relations, estimate: Estimate, existential
         equivalences = {n for n in stratum.relations if "eqrel" in checked.relations[n].decl.qualifiers}
         run_stratum(rules, stratum.relations, equivalences, found, estimate, existential)
     return {name: {decode_row(row, info, types) for row in found[name]} for name, info in checked.relations.items()}
+
+
+def evaluate_stateful(program: StatefulProgram, facts: Relations, estimate: Estimate) -> Relations:
+    """The same of the program rewritten for evaluation with state; the user's relations of it."""
+    declared, types = program.checked.relations, program.checked.types
+    found: Relations = {name: set() for name in program.kinds}
+    for name, rows in facts.items():
+        found[name] = {encode_row(row, declared[name], types) for row in rows}
+    for stratum in program.strata:
+        rules = [stratum.aggregate.rule()] if stratum.aggregate else list(stratum.rules)
+        equivalences = {n for n in stratum.relations if n in declared and "eqrel" in declared[n].decl.qualifiers}
+        run_stratum(rules, stratum.relations, equivalences, found, estimate, existential=False)
+    return {name: {decode_row(row, info, types) for row in found[name]} for name, info in declared.items()}
 
 
 def run_stratum(

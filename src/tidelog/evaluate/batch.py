@@ -21,7 +21,7 @@ from tidelog.io.read import read_facts
 from tidelog.io.sizes import size_limits, size_line
 from tidelog.io.write import write_relation
 from tidelog.lang import tree
-from tidelog.plan.program import core_program
+from tidelog.plan.program import ProgramPlan, plan_program
 from tidelog.store import Database
 
 
@@ -45,7 +45,7 @@ class BatchRun:
         self.checked = checked
         self.options = options
         self.observer = observer
-        self.strata = core_program(checked)
+        self.plan: ProgramPlan = plan_program(checked)
         self._check_functors()
         self.database = Database(threads=options.threads)
         for name, info in checked.relations.items():
@@ -93,9 +93,7 @@ class BatchRun:
 
     def evaluate(self) -> None:
         sizes = size_limits(self.checked.directives("limitsize"))
-        fixpoint = Fixpoint(
-            self.checked, self.strata, self.context, self.options.limits, self.observer, self.profile, sizes
-        )
+        fixpoint = Fixpoint(self.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
         fixpoint.run()
         self.derivations = fixpoint.derivations
 

@@ -13,12 +13,13 @@ Orders are chosen when a stratum begins, from the sizes and fan-outs of that mom
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tidelog.analysis.check import Checked
+from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Limits, Observer, Silent
 from tidelog.evaluate.profile import Profile
@@ -27,8 +28,7 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
-from tidelog.plan.equivalences import implicit_equivalences
-from tidelog.plan.program import StratumPlan, StratumRules, plan_stratum
+from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.store import ArithmeticFault, is_native
 
 FIRST_LOOK = 8
@@ -42,17 +42,14 @@ class Fixpoint:
 
     def __init__(
         self,
-        checked: Checked,
-        strata: tuple[StratumRules, ...],
+        program: ProgramPlan,
         context: Context,
         limits: Limits | None = None,
         observer: Observer | None = None,
         profile: Profile | None = None,
         size_limits: dict[str, int] | None = None,
     ) -> None:
-        self.checked = checked
-        self.strata = strata
-        self.implicit = implicit_equivalences(checked)
+        self.program = program
         self.context = context
         self.database = context.database
         self.limits = limits or Limits()
@@ -60,41 +57,42 @@ class Fixpoint:
         self.profile = profile
         self.size_limits = size_limits or {}
         self.derivations = 0
+        self.effort = 0
         self.statistics: Statistics | None = None
 
     def run(self) -> None:
-        for number, stratum in enumerate(self.strata):
+        for number, stratum in enumerate(self.program.strata):
             if stratum.rules:
-                self.observer.stratum(number, len(self.strata), stratum.relations)
-                self.limits.relations = stratum.relations
-                self.run_stratum(self.ordered(stratum))
-            for name in self.implicit.intersection(stratum.relations):
+                self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
+                self.limits.relations = stratum.stratum.relations
+                self.run_stratum(self.reordered(stratum))
+            for name in self.program.implicit.intersection(stratum.stratum.relations):
                 self.database.complete_equivalence(name)
 
-    def ordered(self, stratum: StratumRules) -> StratumPlan:
+    def reordered(self, stratum: StratumPlan) -> StratumPlan:
         """The stratum's plans, ordered by what the relations hold now."""
-        names = stratum.relations
+        names = stratum.stratum.relations
         if self.statistics is None or self.statistics.growing != frozenset(names):
             inputs = {atom.relation for rule in stratum.rules for atom in rule.atoms()}
             expected = max((self.database[name].count for name in inputs), default=0)
             self.statistics = Statistics(self.database, names, float(expected))
-        elif isinstance(stratum, StratumPlan) and not self.statistics.outgrown():
+        elif not self.statistics.outgrown():
             return stratum
-        return plan_stratum(stratum, self.statistics)
+        return plan_stratum(self.program.checked, stratum.stratum, self.statistics, stratum.rules, stratum.counted)
 
     def run_stratum(self, stratum: StratumPlan) -> None:
         gates = self.gates(stratum)
-        stratum = self.enter_facts(stratum, gates)
+        stratum, facts = self.take_facts(stratum)
         plans = (*stratum.once, *stratum.delta)
-        limited = any(name in self.size_limits for name in stratum.relations)
+        limited = any(name in self.size_limits for name in stratum.stratum.relations)
         native = all(is_native(step) for plan in plans for step in plan.steps)
         if native and not gates and not limited and self.profile is None:
-            self.run_native(stratum)
+            self.run_native(stratum, lambda: self.enter(facts, gates))
         else:
-            self.drive(stratum, gates)
+            self.drive(stratum, gates, lambda: self.enter(facts, gates))
 
-    def enter_facts(self, stratum: StratumPlan, gates: dict[str, Gate]) -> StratumPlan:
-        """Insert the facts of the program's text, a batch per relation; what remains to be run."""
+    def take_facts(self, stratum: StratumPlan) -> tuple[StratumPlan, dict[str, Words]]:
+        """The stratum without the facts of the program's text, and those, a batch per relation."""
         rows: dict[str, list[list[int]]] = {}
         rest: list[steps.Plan] = []
         for plan in stratum.once:
@@ -103,30 +101,34 @@ class Fixpoint:
                     rows.setdefault(name, []).append([self.database.encode(a) for a in args])
                 case _:
                     rest.append(plan)
-        for name, found in rows.items():
-            batch = np.array(found, np.int64).reshape(len(found), -1)
-            gates[name].accept(batch) if name in gates else self.database[name].insert(batch)
-            self.derivations += len(found)
-        return replace(stratum, once=tuple(rest))
+        facts = {name: np.array(found, np.int64).reshape(len(found), -1) for name, found in rows.items()}
+        return replace(stratum, once=tuple(rest)), facts
 
-    def run_native(self, stratum: StratumPlan) -> None:
+    def enter(self, facts: dict[str, Words], gates: dict[str, Gate]) -> None:
+        for name, batch in facts.items():
+            gates[name].accept(batch) if name in gates else self.database[name].insert(batch)
+            self.derivations += len(batch)
+
+    def run_native(self, stratum: StratumPlan, begin: Callable[[], None]) -> None:
         """Run to the fixpoint inside the store, stopping now and then to see whether other orders would be better."""
         done, pause = 0, FIRST_LOOK
         while True:
             plans = (*stratum.once, *stratum.delta)
-            native = self.database.stratum(stratum.relations, plans)
+            native = self.database.stratum(stratum.stratum.relations, plans)
             better = stratum
             while better.delta == stratum.delta:
                 try:
-                    done = native.run(self.watch, after=done, most=pause)
+                    done = native.run(self.watch, after=done, most=pause, begin=begin)
                 except ArithmeticFault as problem:
                     raise self.context.fault(plans[problem.plan].rule, str(problem)) from None
                 if native.finished:
                     self.derivations += sum(native.derivations)
+                    self.effort += native.effort
                     return
                 pause = 2 * done
-                better = self.ordered(stratum)
+                better = self.reordered(stratum)
             self.derivations += sum(native.derivations)
+            self.effort += native.effort
             stratum = better
 
     def watch(self, iteration: int, tuples: int) -> None:
@@ -137,39 +139,43 @@ class Fixpoint:
 
     def gates(self, stratum: StratumPlan) -> dict[str, Gate]:
         gates: dict[str, Gate] = {}
-        for name in stratum.relations:
-            info = self.checked.relations[name]
+        for name in stratum.stratum.relations:
+            info = self.program.checked.relations[name]
             dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
             if dropped:
                 gates[name] = Subsumption(self.context, self.database[name], dropped)
-            elif "eqrel" in info.decl.qualifiers and name not in self.implicit:
+            elif "eqrel" in info.decl.qualifiers and name not in self.program.implicit:
                 gates[name] = Equivalence(self.database[name])
             elif info.decl.choice:
                 columns = [tuple(info.attributes.index(a) for a in key) for key in info.decl.choice]
                 gates[name] = Choice(self.database[name], columns)
         return gates
 
-    def drive(self, stratum: StratumPlan, gates: dict[str, Gate]) -> None:
-        relations = [self.database[name] for name in stratum.relations]
+    def drive(self, stratum: StratumPlan, gates: dict[str, Gate], begin: Callable[[], None]) -> None:
+        relations = [self.database[name] for name in stratum.stratum.relations]
         runs = {
             plan: PlanRun(
                 self.context,
                 plan,
                 gates[head].accept if (head := _head(plan)) in gates else None,
-                stratum.relations,
+                stratum.stratum.relations,
             )
             for plan in (*stratum.once, *stratum.delta)
         }
         self.context.iteration = 0
+        if stratum.counted:  # iteration 1 is what is found from the facts alone
+            _restart(relations)
+        begin()
         self.run_plans([runs[p] for p in stratum.once], 0)
         self.close(gates)
         if stratum.delta:
-            for relation in relations:
-                relation.restart()
+            if not stratum.counted:
+                _restart(relations)
             self.iterate(stratum, [runs[p] for p in stratum.delta], relations, gates)
         for relation in relations:
             relation.settle()
         self.derivations += sum(run.derivations for run in runs.values())
+        self.effort += sum(run.effort for run in runs.values())
 
     def iterate(self, stratum: StratumPlan, runs: list[PlanRun], relations: list[Any], gates: dict[str, Gate]) -> None:
         iteration = 0
@@ -188,7 +194,7 @@ class Fixpoint:
 
     def full(self, stratum: StratumPlan) -> bool:
         """Whether a `.limitsize` of the stratum is reached."""
-        return any(self.database[n].count >= self.size_limits.get(n, 1 << 62) for n in stratum.relations)
+        return any(self.database[n].count >= self.size_limits.get(n, 1 << 62) for n in stratum.stratum.relations)
 
     def run_plans(self, runs: list[PlanRun], iteration: int) -> None:
         for run in runs:
@@ -201,6 +207,11 @@ class Fixpoint:
                 self.profile.add(
                     run.plan, iteration, time.perf_counter() - start, head.count - before, run.derivations - derived
                 )
+
+
+def _restart(relations: list[Any]) -> None:
+    for relation in relations:
+        relation.restart()
 
 
 def _head(plan: steps.Plan) -> str:

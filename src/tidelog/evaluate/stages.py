@@ -36,12 +36,18 @@ class PlanRun:
     """
 
     def __init__(
-        self, context: Context, plan: steps.Plan, sink: Sink | None = None, changing: Sequence[str] = ()
+        self,
+        context: Context,
+        plan: steps.Plan,
+        sink: Sink | None = None,
+        changing: Sequence[str] = (),
+        filing: Any = None,
     ) -> None:
         self.context = context
         self.plan = plan
         self.sink = sink
         self.changing = changing
+        self.filing = filing
         self.emitted = 0
         self.pipelines: list[Any] = []
         self.slots = len(plan.slots)
@@ -50,6 +56,10 @@ class PlanRun:
     @property
     def derivations(self) -> int:
         return self.emitted + sum(p.derivations for p in self.pipelines)
+
+    @property
+    def effort(self) -> int:
+        return self.emitted + sum(p.effort for p in self.pipelines)
 
     def run(self) -> None:
         try:
@@ -100,8 +110,8 @@ class PlanRun:
         self, part: tuple[steps.Step, ...], inputs: tuple[int, ...] | None, outputs: tuple[int, ...]
     ) -> Stage:
         database, slots = self.context.database, self.slots
-        emits = isinstance(part[-1], steps.Emit)
-        options: dict[str, Any] = {"changing": self.changing}
+        emits = isinstance(part[-1], steps.Emit | steps.File)
+        options: dict[str, Any] = {"changing": self.changing, "filing": self.filing}
         if inputs is not None:
             options["inputs"] = inputs
         if not emits:

@@ -6,8 +6,8 @@ it into steps. Arguments are slots, constants, or None for a column that nobody 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tidelog.analysis.clauses import Clause
@@ -149,7 +149,38 @@ def mentions(item: CoreItem) -> list[int]:
             return [slot, *inputs_of(expression)]
 
 
+def known_from(slots: Iterable[int], items: Iterable[CoreItem]) -> frozenset[int]:
+    """The slots that have a value once these have: what can be computed, and the fields of known records."""
+    known = set(slots)
+    pending = [item for item in items if isinstance(item, CoreDefine)]
+    while True:
+        still = []
+        for item in pending:
+            if inputs_of(item.expression) <= known:
+                known.add(item.slot)
+            elif isinstance(item.expression, Packed) and item.slot in known:
+                known.update(slots_in(item.expression.fields))
+            else:
+                still.append(item)
+        if len(still) == len(pending):
+            return frozenset(known)
+        pending = still
+
+
+def positioned(items: Iterable[CoreItem]) -> list[CoreItem]:
+    """The items with their atoms numbered from 0."""
+    result: list[CoreItem] = []
+    atoms = 0
+    for item in items:
+        if isinstance(item, CoreAtom):
+            item = replace(item, position=atoms)
+            atoms += 1
+        result.append(item)
+    return result
+
+
 __all__ = [
     "Aggregated", "Argument", "Called", "Computed", "Const", "CoreAbsent", "CoreAtom", "CoreDefine", "CoreFilter",
-    "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "inputs_of", "mentions", "slots_in",
+    "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "inputs_of", "known_from", "mentions",
+    "positioned", "slots_in",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ An `eqrel` that its own stratum reads, directly or in a circle, needs each new p
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
 from typing import TypeGuard
@@ -42,9 +43,11 @@ def implicit_equivalences(checked: Checked) -> frozenset[str]:
     )
 
 
-def by_classes(rule: core.CoreRule, implicit: frozenset[str]) -> list[core.CoreRule]:
-    """The rules that together say what this one says, without a pair of an implicit equivalence."""
-    return _Rewriter(rule, implicit).rules()
+def rules_by_classes(rules: Iterable[core.CoreRule], implicit: frozenset[str]) -> tuple[core.CoreRule, ...]:
+    """Rules that say the same without a pair of an implicit equivalence."""
+    if not implicit:
+        return tuple(rules)
+    return tuple(rewritten for rule in rules for rewritten in _Rewriter(rule, implicit).rules())
 
 
 class _Rewriter:

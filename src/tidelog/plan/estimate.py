@@ -20,7 +20,10 @@ class Estimate(Protocol):
         ...
 
 
-_SIZES = {View.ALL: 1e6, View.OLD: 1e6, View.DELTA: 1e3}
+_SIZES = {
+    View.ALL: 1e6, View.OLD: 1e6, View.DELTA: 1e3, View.BEFORE: 1e6, View.AFTER: 1e6,
+    View.LEFT: 10.0, View.CAME: 10.0, View.LOST: 10.0,
+}  # fmt: skip
 
 
 class Guess:

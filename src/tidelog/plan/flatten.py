@@ -6,7 +6,7 @@ path(s0, s2) :- edge(s0, s1), p(s0), s2 := s1 + 1
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tidelog.analysis.clauses import Clause
 from tidelog.analysis.types import AdtType
@@ -17,7 +17,6 @@ from tidelog.plan import core
 from tidelog.plan.steps import Const, Operand, Slot
 from tidelog.values import Kind
 
-_PURE = (core.Computed, core.Packed)
 _NEVER = core.CoreFilter("=", Kind.NUMBER, Const(Kind.NUMBER, 0), Const(Kind.NUMBER, 1))
 
 
@@ -54,10 +53,7 @@ class _Flattener:
         items: list[core.CoreItem] = []
         for literal in literals:
             self.literal(literal, names, items)
-        return [
-            core.CoreAtom(i.relation, i.args, position) if isinstance(i, core.CoreAtom) else i
-            for position, i in _numbered(items)
-        ]
+        return core.positioned(items)
 
     def literal(self, literal: tree.Literal, names: dict[str, int], items: list[core.CoreItem]) -> None:
         match literal:
@@ -202,7 +198,7 @@ class _Flattener:
             records: dict[int, core.Packed] = {}
             kept: list[core.CoreItem] = []
             for item in items:
-                if isinstance(item, core.CoreDefine) and isinstance(item.expression, _PURE):
+                if isinstance(item, core.CoreDefine) and _has_one_value(item.expression):
                     expression = self.renamed_expression(item.expression)
                     if expression in seen:
                         self.unify(Slot(seen[expression]), Slot(item.slot))
@@ -283,6 +279,11 @@ class _Flattener:
         return expression
 
 
+def _has_one_value(expression: core.Expression) -> bool:
+    """Whether the value depends on the inputs and nothing else: two ranges run independently of each other."""
+    return isinstance(expression, core.Packed) or (isinstance(expression, core.Computed) and expression.op != "range")
+
+
 def _uncast(term: tree.Term) -> tree.Term:
     while isinstance(term, tree.Cast):
         term = term.term
@@ -291,11 +292,3 @@ def _uncast(term: tree.Term) -> tree.Term:
 
 def _is_constant(term: tree.Term) -> bool:
     return isinstance(term, (tree.Number, tree.Unsigned, tree.Float, tree.String, tree.Nil))
-
-
-def _numbered(items: list[core.CoreItem]) -> Iterator[tuple[int, core.CoreItem]]:
-    """Each item with the number of atoms before it."""
-    count = 0
-    for item in items:
-        yield count, item
-        count += isinstance(item, core.CoreAtom)

@@ -17,6 +17,10 @@ def _of_match(match: steps.Match) -> Iterator[int]:
     yield from _slots(bound.operand for bound in match.bounds)
 
 
+def _row_of(match: steps.Match) -> set[int]:
+    return set() if match.row is None else {match.row}
+
+
 def reads(step: steps.Step) -> set[int]:
     """The slots whose values the step needs from before."""
     match step:
@@ -28,6 +32,8 @@ def reads(step: steps.Step) -> set[int]:
             return set(_slots(args))
         case steps.Pack(fields=fields):
             return set(_slots(fields))
+        case steps.File(args=args, parts=parts):
+            return {*_slots(args), *(part.row for part in parts)}
         case steps.Unpack(record=record, checks=checks):
             return set(_slots((record, *(value for _, value in checks))))
         case steps.Aggregate(value=value, body=body):
@@ -42,7 +48,9 @@ def writes(step: steps.Step) -> set[int]:
     """The slots that the step gives a value."""
     match step:
         case steps.Scan(match=m) | steps.Probe(match=m):
-            return {slot for _, slot in m.outputs}
+            return {slot for _, slot in m.outputs} | _row_of(m)
+        case steps.Exists(match=m) | steps.Absent(match=m):
+            return _row_of(m)
         case steps.Unpack(outputs=outputs):
             return {slot for _, slot in outputs}
         case (

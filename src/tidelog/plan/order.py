@@ -26,18 +26,30 @@ def order(
     rule: core.CoreRule, views: dict[int, View], estimate: Estimate, pivot: int | None = None, existential: bool = True
 ) -> steps.Plan:
     """The plan of a rule. `views` says what each atom (by position) sees; the pivot, if any, comes first."""
-    scheduler = _Scheduler(rule, views, estimate, existential)
+    scheduler = Scheduler(rule, views, estimate, existential)
     scheduler.schedule(rule.body, pivot)
     scheduler.steps.append(steps.Emit(rule.relation, rule.args))
     return steps.Plan(rule.number, pivot, tuple(scheduler.steps), tuple(scheduler.slots))
 
 
-class _Scheduler:
-    def __init__(self, rule: core.CoreRule, views: dict[int, View], estimate: Estimate, existential: bool) -> None:
+class Scheduler:
+    """Turns the items of a body into steps. With `state`, every atom is seen in that state of an update (but for those
+    in `views`), and gives the number of the row that it matched: `rows` says in which slot."""
+
+    def __init__(
+        self,
+        rule: core.CoreRule,
+        views: dict[int, View],
+        estimate: Estimate,
+        existential: bool,
+        state: View | None = None,
+    ) -> None:
         self.rule = rule
         self.views = views
         self.estimate = estimate
         self.existential = existential
+        self.state = state
+        self.rows: dict[core.CoreAtom | core.CoreAbsent, int] = {}
         self.inside = False  # whether there are bindings before the first step, as in the body of an aggregate
         self.slots = list(rule.slots)
         self.steps: list[steps.Step] = []
@@ -79,7 +91,8 @@ class _Scheduler:
             case core.CoreFilter(op=op, kind=kind, left=left, right=right):
                 self.steps.append(steps.Filter(op, kind, left, right))
             case core.CoreAbsent(relation=relation, args=args):
-                self.steps.append(steps.Absent(steps.Match(relation, View.ALL, self.key(args))))
+                match = steps.Match(relation, self.state or View.ALL, self.key(args), row=self.row(item))
+                self.steps.append(steps.Absent(match))
             case core.CoreDefine(slot=slot, expression=core.Packed(fields=fields)) if slot in self.bound:
                 self.place_unpack(slot, fields)
             case core.CoreDefine(slot=slot, expression=expression):
@@ -148,7 +161,7 @@ class _Scheduler:
             self.steps.append(steps.Filter("=", kind, Slot(target), Slot(slot)))
 
     def place_aggregate(self, target: int, aggregate: core.Aggregated) -> None:
-        inner = _Scheduler(self.rule, {}, self.estimate, existential=False)
+        inner = Scheduler(self.rule, {}, self.estimate, existential=False)
         inner.slots, inner.bound, inner.inside = self.slots, set(self.bound), True
         if aggregate.value is not None:
             inner.uses.update(core.slots_in((aggregate.value,)))
@@ -158,7 +171,7 @@ class _Scheduler:
     # ---- atoms
 
     def fanout(self, atom: core.CoreAtom, columns: tuple[int, ...]) -> float:
-        view = self.views.get(atom.position, View.ALL)
+        view = self.view(atom)
         if not columns:
             return self.estimate.size(atom.relation, view)
         return self.estimate.fanout(atom.relation, view, columns)
@@ -178,9 +191,7 @@ class _Scheduler:
         key = self.key(atom.args)
         self.bound.update(first)
         outputs = tuple((column, slot) for slot, column in first.items() if self.uses[slot] > 0)
-        match = steps.Match(
-            atom.relation, self.views.get(atom.position, View.ALL), key, outputs, tuple(same), tuple(bounds)
-        )
+        match = steps.Match(atom.relation, self.view(atom), key, outputs, tuple(same), tuple(bounds), self.row(atom))
         begins = not self.steps and not self.inside
         if begins and (is_pivot or not key):
             self.steps.append(steps.Scan(match))
@@ -202,6 +213,17 @@ class _Scheduler:
         return bounds
 
     # ---- bookkeeping
+
+    def view(self, atom: core.CoreAtom) -> View:
+        return self.views.get(atom.position, self.state or View.ALL)
+
+    def row(self, atom: core.CoreAtom | core.CoreAbsent) -> int | None:
+        """A slot for the number of the row that the atom matches, where that is asked for."""
+        if self.state is None:
+            return None
+        if atom not in self.rows:
+            self.rows[atom] = self.new_slot(Kind.NUMBER)
+        return self.rows[atom]
 
     def key(self, args: tuple[core.Argument, ...]) -> tuple[tuple[int, Operand], ...]:
         return tuple((column, a) for column, a in enumerate(args) if a is not None and self.known(a))

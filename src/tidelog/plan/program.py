@@ -1,8 +1,4 @@
-"""A checked program as plans: for each stratum, what runs once and what runs in every iteration.
-
-A run takes the rules of each stratum (`core_program`) and orders them when the stratum begins, by what its relations
-hold then; `plan_program` orders all of them beforehand, by a guess, to be shown.
-"""
+"""A checked program as plans: for each stratum, what runs once and what runs in every iteration."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from tidelog.errors import Report
 from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core, steps
 from tidelog.plan.delta import delta_plans
-from tidelog.plan.equivalences import by_classes, classes_of, implicit_equivalences, sizes_of
+from tidelog.plan.equivalences import classes_of, implicit_equivalences, rules_by_classes, sizes_of
 from tidelog.plan.estimate import Estimate, Guess
 from tidelog.plan.flatten import flatten
 from tidelog.plan.indexes import Index, fewest_indexes, signatures
@@ -24,15 +20,17 @@ from tidelog.plan.order import order
 
 
 @dataclass(frozen=True)
-class StratumRules:
-    """The rules of a stratum, not yet ordered."""
+class StratumPlan:
+    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found.
+
+    A `counted` one finds each derivation once, for relations that keep state.
+    """
 
     stratum: Stratum
     rules: tuple[core.CoreRule, ...]
-
-    @property
-    def relations(self) -> tuple[str, ...]:
-        return self.stratum.relations
+    once: tuple[steps.Plan, ...]
+    delta: tuple[steps.Plan, ...]
+    counted: bool = False
 
     @property
     def subsumptions(self) -> tuple[core.CoreRule, ...]:
@@ -40,18 +38,17 @@ class StratumRules:
 
 
 @dataclass(frozen=True)
-class StratumPlan(StratumRules):
-    """The rules and their plans. `once` starts the stratum; `delta` is repeated until nothing new is found."""
-
-    once: tuple[steps.Plan, ...]
-    delta: tuple[steps.Plan, ...]
-
-
-@dataclass(frozen=True)
 class ProgramPlan:
+    """The plans of a program; its rules know the `implicit` equivalences by their classes."""
+
+    checked: Checked
     strata: tuple[StratumPlan, ...]
     indexes: dict[str, list[Index]]
-    columns: dict[str, tuple[str, ...]]  # of every relation that a plan may name
+    implicit: frozenset[str] = frozenset()
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        return columns_of(self.checked, self.implicit)
 
     def plans(self) -> Iterator[steps.Plan]:
         for stratum in self.strata:
@@ -59,56 +56,55 @@ class ProgramPlan:
             yield from stratum.delta
 
 
-def columns_of(checked: Checked) -> dict[str, tuple[str, ...]]:
-    """The columns of the program's relations and of those that rewriting adds."""
+def columns_of(checked: Checked, implicit: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The columns of the program's relations and of the classes of the equivalences."""
     columns = {name: tuple(info.attributes) for name, info in checked.relations.items()}
-    for name in implicit_equivalences(checked):
+    for name in implicit:
         columns[classes_of(name)] = ("element", "class")
         columns[sizes_of(name)] = ("class", "size")
     return columns
 
 
-def core_program(checked: Checked) -> tuple[StratumRules, ...]:
-    """The rules of every stratum; what cannot be evaluated yet is refused."""
+def plan_program(checked: Checked) -> ProgramPlan:
+    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
     report = Report()
     refuse_unsupported(checked.program, checked.clauses, report)
     report.check()
     implicit = implicit_equivalences(checked)
+    arities = {name: len(columns) for name, columns in columns_of(checked, implicit).items()}
+    guess = Guess(arities)
     with deep_recursion():
-        return tuple(
-            StratumRules(
-                stratum,
-                tuple(
-                    rule
-                    for number in stratum.clauses
-                    for rule in by_classes(flatten(number, checked.clause_types[number]), implicit)
-                ),
-            )
+        strata = tuple(
+            plan_stratum(checked, stratum, guess, rules_by_classes(flat_rules(checked, stratum), implicit))
             for stratum in checked.strata
         )
-
-
-def plan_program(checked: Checked) -> ProgramPlan:
-    """Plans for every rule, ordered without statistics."""
-    columns = columns_of(checked)
-    arities = {name: len(found) for name, found in columns.items()}
-    guess = Guess(arities)
-    strata = tuple(plan_stratum(rules, guess) for rules in core_program(checked))
     plans = [plan for s in strata for plan in (*s.once, *s.delta)]
     needed = signatures(plans, arities)
-    return ProgramPlan(strata, {name: fewest_indexes(name, found) for name, found in needed.items()}, columns)
+    indexes = {name: fewest_indexes(name, found) for name, found in needed.items()}
+    return ProgramPlan(checked, strata, indexes, implicit)
 
 
-def plan_stratum(stratum: StratumRules, estimate: Estimate) -> StratumPlan:
-    """The plans of a stratum, ordered by what is known of its relations."""
+def flat_rules(checked: Checked, stratum: Stratum) -> tuple[core.CoreRule, ...]:
+    return tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
+
+
+def plan_stratum(
+    checked: Checked,
+    stratum: Stratum,
+    estimate: Estimate,
+    rules: tuple[core.CoreRule, ...] | None = None,
+    counted: bool = False,
+) -> StratumPlan:
+    """The plans of a stratum; `rules` spares the work when they are known from an earlier planning."""
+    if rules is None:
+        rules = flat_rules(checked, stratum)
     once: list[steps.Plan] = []
     delta: list[steps.Plan] = []
-    with deep_recursion():
-        for rule in stratum.rules:
-            if rule.subsumes:
-                continue
-            plans = delta_plans(rule, stratum.relations, estimate)
-            delta += plans
-            if not plans:
-                once.append(order(rule, {}, estimate))
-    return StratumPlan(stratum.stratum, stratum.rules, tuple(once), tuple(delta))
+    for rule in rules:
+        if rule.subsumes:
+            continue
+        plans = delta_plans(rule, stratum.relations, estimate, existential=not counted)
+        delta += plans
+        if not plans:
+            once.append(order(rule, {}, estimate, existential=not counted))
+    return StratumPlan(stratum, rules, tuple(once), tuple(delta), counted)

@@ -35,7 +35,7 @@ def best_order(
 ) -> tuple[core.CoreAtom, ...]:
     """The atoms in the order that is expected to be cheapest when the slots in `bound` are known at the start."""
     rest = list(others)
-    start = _known(frozenset(bound), rest)
+    start = core.known_from(bound, rest)
     if len(atoms) > MOST_ATOMS:
         return _greedy(atoms, rest, start, fanout)
     everything = (1 << len(atoms)) - 1
@@ -51,7 +51,7 @@ def best_order(
                 continue
             after = chosen | bit
             if after not in slots:
-                slots[after] = _known(slots[chosen] | set(core.slots_in(atom.args)), rest)
+                slots[after] = core.known_from(slots[chosen] | set(core.slots_in(atom.args)), rest)
             found = fanout(atom, _known_columns(atom, slots[chosen]))
             kept = found * _selectivity(rest, slots[chosen], slots[after])
             new = _Way(way.work + way.bindings * (1.0 + found), way.bindings * kept, (*way.order, atom))
@@ -70,26 +70,8 @@ def _greedy(
         atom = min(pending, key=lambda a: fanout(a, _known_columns(a, known)))
         pending.remove(atom)
         order.append(atom)
-        known = _known(known | set(core.slots_in(atom.args)), rest)
+        known = core.known_from(known | set(core.slots_in(atom.args)), rest)
     return tuple(order)
-
-
-def _known(slots: frozenset[int], items: list[core.CoreItem]) -> frozenset[int]:
-    """The slots that have a value once these have: what can be computed, and the fields of known records."""
-    known = set(slots)
-    pending = [item for item in items if isinstance(item, core.CoreDefine)]
-    while True:
-        still = []
-        for item in pending:
-            if core.inputs_of(item.expression) <= known:
-                known.add(item.slot)
-            elif isinstance(item.expression, core.Packed) and item.slot in known:
-                known.update(core.slots_in(item.expression.fields))
-            else:
-                still.append(item)
-        if len(still) == len(pending):
-            return frozenset(known)
-        pending = still
 
 
 def _known_columns(atom: core.CoreAtom, known: frozenset[int]) -> tuple[int, ...]:

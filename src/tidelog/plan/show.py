@@ -20,8 +20,9 @@ def _program_lines(plan: ProgramPlan) -> Iterator[str]:
         how = "recursive" if stratum.stratum.recursive else "once"
         yield f"stratum {number} ({how}): {', '.join(stratum.stratum.relations)}"
         yield from ("  " + line for line in _stratum_lines(stratum))
+    all_columns = plan.columns
     for name, indexes in plan.indexes.items():
-        columns = plan.columns[name]
+        columns = all_columns[name]
         for index in indexes:
             serves = " ".join("{" + ", ".join(columns[c] for c in sorted(s)) + "}" for s in index.serves)
             yield f"index {name}({', '.join(columns[c] for c in index.order)}) serves {serves}"

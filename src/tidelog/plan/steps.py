@@ -15,11 +15,17 @@ from tidelog.values import Kind
 
 
 class View(Enum):
-    """Which tuples of a relation a step sees in iteration k, by the iteration of the tuple."""
+    """Which tuples of a relation a step sees: in iteration k of a fixpoint, by the iteration of the tuple; or in an
+    update, by the states between which it leads."""
 
     ALL = "<="  # everything known before iteration k: <= k-1
     DELTA = "="  # found in the last iteration: = k-1
     OLD = "<"  # known before that: < k-1
+    BEFORE = "before"  # in the state before the update
+    AFTER = "after"  # in the state that the update makes, as known so far
+    LEFT = "left"  # in the present bucket, these left their place in the state before
+    CAME = "came"  # these came to their place in the state after
+    LOST = "lost"  # these lost all derivations that they had
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class Match:
     outputs: tuple[tuple[int, int], ...] = ()  # (column, slot) that it binds
     same: tuple[tuple[int, int], ...] = ()  # pairs of columns that must be equal
     bounds: tuple[Bound, ...] = ()  # inequalities on columns
+    row: int | None = None  # slot for the number of the row, in an update
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +191,39 @@ class Emit:
     args: tuple[Operand, ...]
 
 
+class Role(Enum):
+    """What a part is to a derivation: a tuple of the stratum itself, of a lower one, or one that must be absent; or a
+    value that tells it from others with the same tuples."""
+
+    OWN = "own"
+    LOWER = "lower"
+    NEGATED = "negated"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A body atom of a derivation, by the row that it matched (-1: a negated atom that has no row)."""
+
+    row: int  # slot
+    relation: str  # empty for a value
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """File the derivation: as one that departs from the state before, or one that arrives in the state after."""
+
+    arrives: bool
+    relation: str
+    args: tuple[Operand, ...]
+    parts: tuple[Part, ...]
+    rule: int
+
+
 Step: TypeAlias = (
     Scan | Probe | Exists | Absent | Filter | Compute | Call | Generate | Pack | Unpack | Fresh
-    | CurrentIteration | Aggregate | Emit
+    | CurrentIteration | Aggregate | Emit | File
 )  # fmt: skip
 
 

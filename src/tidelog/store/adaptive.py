@@ -62,7 +62,7 @@ def _turn(
         return None
     taken = {slot for _, slot in shared}
     rest = tuple((column, o) for column, o in y.key if not (isinstance(o, Slot) and o.index in taken))
-    first = Match(y.relation, y.view, rest, tuple(sorted((*y.outputs, *shared))))
+    first = Match(y.relation, y.view, rest, tuple(sorted((*y.outputs, *shared))), row=y.row)
     key = (*x.key, *((binds[slot], Slot(slot)) for slot in taken))
     outputs = tuple((column, slot) for column, slot in x.outputs if slot not in taken)
-    return first, Match(x.relation, x.view, tuple(sorted(key, key=lambda k: k[0])), outputs)
+    return first, Match(x.relation, x.view, tuple(sorted(key, key=lambda k: k[0])), outputs, row=x.row)

@@ -19,6 +19,7 @@ from tidelog.store.adaptive import alternatives
 from tidelog.store.crew import Crew
 from tidelog.store.encoded import Encoded
 from tidelog.store.equivalence import Equivalence
+from tidelog.store.filing import Filing
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault
@@ -60,11 +61,11 @@ class Database:
         seconds = time.perf_counter() - self._clock[0]
         return max((self.kernels.now() - self._clock[1]) / max(seconds, 1e-9), 1.0)
 
-    def create(self, name: str, arity: int) -> Relation:
-        """A new, empty relation."""
+    def create(self, name: str, arity: int, stateful: bool = False) -> Relation:
+        """A new, empty relation; a stateful one keeps for each tuple when and how often it was derived."""
         if name in self.relations:
             raise ValueError(f"relation {name} exists")
-        relation = self.relations[name] = Relation(self, name, arity)
+        relation = self.relations[name] = Relation(self, name, arity, stateful=stateful)
         self.adopt(relation)
         return relation
 
@@ -120,10 +121,11 @@ class Database:
         inputs: Sequence[int] | None = None,
         outputs: Sequence[int] | None = None,
         changing: Sequence[str] = (),
+        filing: Filing | None = None,
     ) -> Pipeline | Alternatives:
         """Steps to be run natively. `changing` names the relations that grow while it is in use."""
         parts = alternatives(steps, lambda name: self[name].arity) if inputs is None and outputs is None else [steps]
-        pipelines = [Pipeline(self, part, inputs, outputs, frozenset(changing)) for part in parts]
+        pipelines = [Pipeline(self, part, inputs, outputs, frozenset(changing), filing=filing) for part in parts]
         return pipelines[0] if len(pipelines) == 1 else Alternatives(pipelines)
 
     def stratum(self, relations: Sequence[str], plans: Sequence[Plan]) -> Stratum:
@@ -180,6 +182,9 @@ class Database:
         if status == y.FAULT:
             raise fault(encoded.plan)
         if status == y.PAUSE:
+            return
+        if encoded.filing is not None and status in (y.GROW_EVENTS, y.GROW_BUCKETS):
+            encoded.filing.grow(status)
             return
         relation = self._known.get(subject, encoded.sink)
         assert relation is not None

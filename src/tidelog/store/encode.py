@@ -9,6 +9,7 @@ Constants are columns too, filled once. What is always true: addresses written h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from tidelog.plan.steps import (
     CurrentIteration,
     Emit,
     Exists,
+    File,
     Filter,
     Generate,
     Match,
@@ -36,6 +38,7 @@ from tidelog.plan.steps import (
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer
 from tidelog.store.encoded import Encoded, Scratch
+from tidelog.store.filing import ROLES, Filing
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import COMPARISONS, COPY, VALUE_KINDS, operation
@@ -46,7 +49,12 @@ if TYPE_CHECKING:
     from tidelog.store.database import Database
 
 RESTLESS = 3
-VIEWS = {View.ALL: y.ALL, View.DELTA: y.DELTA, View.OLD: y.OLD}
+VIEWS = {
+    View.ALL: y.ALL, View.DELTA: y.DELTA, View.OLD: y.OLD, View.BEFORE: y.BEFORE, View.AFTER: y.AFTER,
+    View.LEFT: y.LEFT, View.CAME: y.CAME, View.LOST: y.LOST,
+}  # fmt: skip
+LISTS = (View.LEFT, View.CAME, View.LOST)
+STATES = {View.BEFORE: y.BEFORE_NOW, View.AFTER: y.NOW}
 
 
 def uses(step: Step | Fewer) -> Iterable[Operand]:
@@ -64,6 +72,8 @@ def uses(step: Step | Fewer) -> Iterable[Operand]:
             return fields
         case Unpack(record=record, checks=checks):
             return [record, *(o for _, o in checks)]
+        case File(args=args, parts=parts):
+            return [*args, *(Slot(part.row) for part in parts)]
         case CurrentIteration():
             return []
     raise TypeError(f"not a native step: {step}")
@@ -72,8 +82,10 @@ def uses(step: Step | Fewer) -> Iterable[Operand]:
 class Encoder:
     """Encodes one plan for one thread."""
 
-    def __init__(self, database: Database, changing: frozenset[str], scratch: Scratch) -> None:
-        self.database, self.changing, self.scratch = database, changing, scratch
+    def __init__(
+        self, database: Database, changing: frozenset[str], scratch: Scratch, filing: Filing | None = None
+    ) -> None:
+        self.database, self.changing, self.scratch, self.filing = database, changing, scratch, filing
         self.chunk = database.chunk
         self.keep: list[Array] = []
         self.indexes: list[tuple[Index, int]] = []
@@ -104,7 +116,7 @@ class Encoder:
         if sink is not None:
             self._emit(sink, [Slot(s) for s in outputs])
         encoded = self._finish()
-        encoded.sink = sink
+        encoded.sink, encoded.filing = sink, self.filing
         return encoded
 
     # Levels
@@ -117,8 +129,10 @@ class Encoder:
         self.ops.append([])
         return level
 
-    def _scan_level(self, relation: Relation, view: int, outs: list[tuple[int, int]], checks: list[list[int]]) -> None:
-        level = self._level(y.SCAN)
+    def _scan_level(
+        self, relation: Relation, view: int, outs: list[tuple[int, int]], checks: list[list[int]], kind: int = y.SCAN
+    ) -> None:
+        level = self._level(kind)
         level[y.L_RELATION // 8] = relation.address
         level[y.L_VIEW // 8] = view
         self._set(level, y.L_NCHECK, y.L_CHECKS, [w for c in checks for w in c], len(checks))
@@ -162,13 +176,17 @@ class Encoder:
     def _step(self, step: Step | Fewer, live: set[int]) -> None:
         match step:
             case Scan(m):
-                if (m.key and m.view is not View.DELTA) or any(isinstance(b.operand, Slot) for b in m.bounds):
+                scanned = m.view is View.DELTA or m.view in LISTS
+                if (m.key and not scanned) or any(isinstance(b.operand, Slot) for b in m.bounds):
                     self._level(y.UNIT)
                     self._probe(m, live)
                 else:
+                    relation, m = self._seen(m)
                     checks = self._checks(m, lambda column: column, self.where, keys=True)
-                    outs = [(c, s) for c, s in m.outputs if s in live]
-                    self._scan_level(self.database[m.relation], VIEWS[m.view], outs, checks)
+                    checks += self._row_checks(relation, m.view)
+                    outs = [(c, s) for c, s in self._outputs(m) if s in live]
+                    kind = y.LIST if m.view in LISTS else y.SCAN
+                    self._scan_level(relation, VIEWS[m.view], outs, checks, kind)
             case Probe(m):
                 self._probe(m, live)
             case Exists(m):
@@ -200,6 +218,8 @@ class Encoder:
                 block[y.O_TARGET // 8] = self._target(target)
             case Emit(relation, args):
                 self._emit(self.database[relation], args)
+            case File():
+                self._file(step)
             case _:
                 raise TypeError(f"not a native step: {step}")
 
@@ -219,6 +239,18 @@ class Encoder:
         block = self._op(y.EMIT, set())
         block[y.O_RELATION // 8] = relation.address
         self._set(block, y.O_NKEY, y.O_KEYS, columns)
+
+    def _file(self, step: File) -> None:
+        assert self.filing is not None, "only an update files derivations"
+        columns = [self._column(a) for a in step.args]
+        block = self._op(y.FILE, set())
+        block[y.O_RELATION // 8] = self.database[step.relation].address
+        block[y.O_CODE // 8] = step.arrives
+        block[y.O_A // 8], block[y.O_TARGET // 8] = step.rule, self.filing.address
+        block[y.O_B // 8] = self.filing.enter(step.rule, step.relation, step.parts)
+        self._set(block, y.O_NKEY, y.O_KEYS, columns)
+        parts = [[self.where[p.row], self.filing.part_address(p), ROLES[p.role]] for p in step.parts]
+        self._set(block, y.O_NCHECK, y.O_CHECKS, [w for part in parts for w in part], len(parts))
 
     def _compute(self, step: Compute, live: set[int]) -> None:
         """Functors of several arguments (min, max) are folded two at a time."""
@@ -255,6 +287,31 @@ class Encoder:
         self._set(block, y.O_NOUT, y.O_OUTS, outs, len(outs) // 2)
 
     # Atoms
+
+    def _seen(self, match: Match) -> tuple[Relation, Match]:
+        """The relation, and the match with what `all` means for it: where rows have died, those that are there."""
+        relation = self.database[match.relation]
+        if match.view is View.ALL and relation.dirty and match.relation not in self.changing:
+            match = replace(match, view=View.AFTER)
+        return relation, match
+
+    def _outputs(self, match: Match) -> list[tuple[int, int]]:
+        """The columns that a match binds, the row number among them."""
+        return [*match.outputs, *([] if match.row is None else [(y.ROW, match.row)])]
+
+    def _row_checks(self, relation: Relation, view: View) -> list[list[int]]:
+        """Whether a row, found by itself, is in a state."""
+        if view not in STATES:
+            return []
+        return [
+            [y.CHECK_BOUND, relation.arity + STATES[view], self.database.constant(y.NEVER), COMPARISONS["!="], y.SIGNED]
+        ]
+
+    def _entry_checks(self, relation: Relation, index: Index, view: View) -> list[list[int]]:
+        """Whether the row of an index entry is in a state."""
+        if view not in STATES:
+            return []
+        return [[y.CHECK_STATE, index.position(y.ROW), relation.address, STATES[view], 0]]
 
     def _checks(
         self,
@@ -294,12 +351,11 @@ class Encoder:
                     key[a if a not in key else b] = key[a if a in key else b]
                     same.remove((a, b))
                     changed = True
-        return Match(match.relation, match.view, tuple(sorted(key.items())), match.outputs, tuple(same), match.bounds)
+        return replace(match, key=tuple(sorted(key.items())), same=tuple(same))
 
     def _probe(self, original: Match, live: set[int]) -> None:
-        match = self._normal(original)
-        relation = self.database[match.relation]
-        outs = [(c, s) for c, s in match.outputs if s in live]
+        relation, match = self._seen(self._normal(original))
+        outs = [(c, s) for c, s in self._outputs(match) if s in live]
         keyed = dict(match.key)
         for c, s in list(outs):  # an output whose column became a key: a copy
             if c in keyed:
@@ -315,6 +371,7 @@ class Encoder:
                 level = self._below(y.CROSS, after)
                 level[y.L_RELATION // 8] = relation.address
                 checks = self._checks(match, lambda column: column, above)
+                checks += self._row_checks(relation, match.view)
                 self._outs(level, outs)
             else:
                 index, served = self._choose_index(relation, match, outs)
@@ -322,6 +379,7 @@ class Encoder:
                 level[y.L_INDEX // 8] = index.address
                 self._set(level, y.L_NKEY, y.L_KEYS, [self._column(o, above) for _, o in match.key])
                 checks = self._checks(match, index.position, above, served=served)
+                checks += self._entry_checks(relation, index, match.view)
                 self._sorted_bounds(level, index, served, above)
                 self._outs(level, [(index.position(c), s) for c, s in outs])
             level[y.L_VIEW // 8] = VIEWS[match.view]
@@ -367,8 +425,7 @@ class Encoder:
             level[side // 8] = self._column(b.operand, above) | (len(b.op) == 1)
 
     def _exists(self, original: Match, live: set[int], whole: int, part: int) -> None:
-        match = self._normal(original)
-        relation = self.database[match.relation]
+        relation, match = self._seen(self._normal(original))
         if len(match.key) == relation.arity and not match.bounds and not match.same:
             self._member(relation, match, live, whole)
             return
@@ -378,6 +435,7 @@ class Encoder:
         self.indexes.append((index, index.version))
         keys = [self._column(o) for _, o in match.key]
         checks = self._checks(match, index.position, self.where)
+        checks += self._entry_checks(relation, index, match.view)
         block = self._op(part, live)
         block[y.O_INDEX // 8] = index.address
         block[y.O_VIEW // 8] = VIEWS[match.view]
@@ -397,8 +455,10 @@ class Encoder:
 
     def _member(self, relation: Relation, match: Match, live: set[int], kind: int) -> None:
         keys = [self._column(o) for _, o in match.key]
+        numbers = self._target(match.row) if match.row is not None and match.row in live else 0
         block = self._op(kind, live)
         block[y.O_RELATION // 8] = relation.address
+        block[y.O_VIEW // 8], block[y.O_TARGET // 8] = VIEWS[match.view], numbers
         self._set(block, y.O_NKEY, y.O_KEYS, keys)
 
     def _finish(self) -> Encoded:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tidelog.store.filing import Filing
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.relation import Relation
@@ -20,6 +21,7 @@ class Encoded:
     keep: list[Array]
     indexes: list[tuple[Index, int]] = field(default_factory=list)  # with the layout version that was encoded
     sink: Relation | None = None
+    filing: Filing | None = None
 
     @property
     def stale(self) -> bool:

@@ -64,7 +64,7 @@ class Equivalence:
         return np.concatenate((np.empty((0, 2), np.int64), *found))
 
     def batches(self, order: Any = None, size: int = BATCH) -> Iterator[Array]:
-        """The pairs, about `size` at a time. `order` lists the places of the elements as both columns shall have them."""
+        """The pairs, about `size` at a time. `order` lists the places of the elements as both columns have them."""
         elements, numbers = self.classes.rows().astype(np.int64).T
         lengths = self.sizes.rows()[:, 1].astype(np.int64)
         order = np.arange(len(elements)) if order is None else order

@@ -15,13 +15,21 @@ def _fields(count: int) -> tuple[int, ...]:
 
 # What a kernel answers. Anything but DONE means: Python acts, then calls again, and the kernel goes on.
 DONE, GROW_ROWS, GROW_IDENTITY, MISFIT, GROW_KEYS, GROW_ARENA, MISFIT_KEY, PAUSE, FAULT = range(9)
+GROW_EVENTS, GROW_BUCKETS, GROW_SEEN, GROW_LISTS, PYTHON = range(9, 14)  # asked for by an update
 
 # A relation.
 (
     R_ARITY, R_WIDE, R_ROWS, R_CAPACITY, R_COUNT, R_DELTA_START, R_DELTA_STOP, R_TABLE, R_BITS, R_USED, R_LIMIT,
-    R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK, R_FIRST,
-) = _fields(17)  # fmt: skip
-R_SIZE = 17
+    R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK, R_FIRST, R_STATE, R_ITERATION, R_OVERFLOW, R_LEFT, R_NLEFT, R_CAME,
+    R_NCAME, R_LOST, R_NLOST, R_LIST_CAPACITY, R_LOG, R_NLOG, R_LOG_CAPACITY,
+) = _fields(30)  # fmt: skip
+R_SIZE = 30
+
+# The state of a row, behind its columns: the iteration in which it is found now and in the state before the running
+# update, and the number of its derivations in that iteration. A row that is not there has the iteration NEVER.
+NOW, BEFORE_NOW, DERIVED = range(3)
+STATE_COLUMNS = 3
+NEVER = 2**31 - 1
 
 # How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys.
 BAG, PACKED, TAGGED, BITMAP = range(4)
@@ -37,8 +45,10 @@ X_CLASSES = 32
 X_SIZE = 21 + X_CLASSES
 S_KEY, S_OFFSET, S_LENGTH, S_CAPACITY, S_PREVIOUS, S_STAMP, S_BYTES = 0, 8, 16, 20, 24, 28, 32
 
-# Views, as the kernels number them.
-ALL, DELTA, OLD = range(3)
+ROW = -1  # in place of a column: the number of the row
+
+# Views, as the kernels number them: three are ranges of rows, two ask for the state of a row, three are lists of rows.
+ALL, DELTA, OLD, BEFORE, AFTER, LEFT, CAME, LOST = range(8)
 
 # A level of a plan: a source of bindings, and the operations done on each of its chunks.
 (
@@ -47,7 +57,7 @@ ALL, DELTA, OLD = range(3)
     L_SORT_COLUMN, L_SORT_LOW, L_SORT_HIGH, L_SORT_KIND, L_TARGET, L_START,
 ) = _fields(28)  # fmt: skip
 L_SIZE = 28
-UNIT, SCAN, PROBE, CROSS, RANGE = range(5)
+UNIT, SCAN, PROBE, CROSS, RANGE, LIST = range(6)
 
 # An operation on a chunk.
 (
@@ -55,10 +65,10 @@ UNIT, SCAN, PROBE, CROSS, RANGE = range(5)
     O_CHECKS, O_NOUT, O_OUTS, O_VALUE_KIND, O_SPARE,
 ) = _fields(18)  # fmt: skip
 O_SIZE = 18
-FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION, FEWER = range(1, 12)
+FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION, FEWER, FILE = range(1, 13)
 
 # A check of an entry: words (type, position, position or column address, comparison, kind).
-CHECK_SAME, CHECK_COLUMN, CHECK_BOUND = range(3)
+CHECK_SAME, CHECK_COLUMN, CHECK_BOUND, CHECK_STATE = range(4)
 CHECK_BYTES = 40
 
 # Comparisons and kinds of values.
@@ -68,9 +78,9 @@ SIGNED, UNSIGNED, FLOAT = range(3)
 # A plan.
 (
     P_NLEVEL, P_LEVELS, P_LEVEL, P_OP, P_CHUNK, P_WORK, P_BUDGET, P_DERIVATIONS, P_CYCLES, P_KEYS, P_SLOTS, P_CHOSEN,
-    P_ENTRIES, P_SOURCES, P_SUBJECT, P_FAULT_A, P_FAULT_B, P_FAULT_OP, P_SHARED, P_ITERATION, P_PIVOT, P_SCAN,
-) = _fields(22)  # fmt: skip
-P_SIZE = 22
+    P_ENTRIES, P_SOURCES, P_SUBJECT, P_FAULT_A, P_FAULT_B, P_FAULT_OP, P_SHARED, P_ITERATION, P_PIVOT, P_SCAN, P_EFFORT,
+) = _fields(23)  # fmt: skip
+P_SIZE = 23
 
 # A stratum.
 (
@@ -79,3 +89,20 @@ P_SIZE = 22
 ) = _fields(15)  # fmt: skip
 T_SIZE = 15
 PHASE_PLANS, PHASE_ADVANCE, PHASE_INDEXES = range(3)
+
+# An update of a stratum. Events wait in buckets: chains of records in an arena of 32-bit words, a record being
+# (next, number of the filing operation, head row, rows of the body). Record 0 is none.
+(
+    U_PHASE, U_POSITION, U_BUCKET, U_HIGHEST, U_NPLAN, U_PLANS, U_NOWN, U_OWN, U_NALL, U_ALL, U_NINDEX, U_INDEXES,
+    U_ARENA, U_ARENA_CAPACITY, U_ARENA_USED, U_BUCKETS, U_NBUCKET, U_SEEN, U_SEEN_CAPACITY, U_NOPS, U_OPS, U_NEED,
+    U_SUBJECT, U_WORK, U_BUDGET, U_SCRATCH, U_EVENTS,
+) = _fields(27)  # fmt: skip
+U_SIZE = 27
+PHASE_BUCKET, PHASE_EXTEND, PHASE_FILE = range(3)
+RECORD = 3  # words of an event before the rows of its body
+DEPARTURES, ARRIVALS, NDEPARTURE, NARRIVAL = 0, 8, 16, 24  # a bucket: first records, numbers of records
+BUCKET_BYTES = 32
+
+# The parts of a derivation that a filing operation names: words (column of row numbers, relation, role).
+OWN, LOWER, NEGATED, VALUE = range(4)
+PART_BYTES = 24

@@ -22,7 +22,7 @@ from tidelog.cache import cache_directory
 
 KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
-    "rebuild_identity", "sample_blocks",
+    "rebuild_identity", "sample_blocks", "run_update",
 )  # fmt: skip
 ARGUMENTS = 6
 SYMBOL = "tidelog_entry"
@@ -47,6 +47,7 @@ class Kernels:
     rehash_identity: Callable[[int, int, int], int]
     rebuild_identity: Callable[[int, int], int]
     sample_blocks: Callable[[int, int, int, int], int]
+    run_update: Callable[[int], int]
 
     def __init__(self, pointer: int) -> None:
         word = ctypes.c_int64

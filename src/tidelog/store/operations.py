@@ -8,6 +8,7 @@ from tidelog.plan.steps import (
     CurrentIteration,
     Emit,
     Exists,
+    File,
     Filter,
     Generate,
     Pack,
@@ -61,4 +62,4 @@ def is_native(step: Step) -> bool:
             return operation(step) is not None
         case Scan(m) | Probe(m) | Exists(m) | Absent(m):
             return all(b.kind is not Kind.SYMBOL for b in m.bounds)
-    return isinstance(step, Emit | Generate | Pack | Unpack | CurrentIteration)
+    return isinstance(step, Emit | File | Generate | Pack | Unpack | CurrentIteration)

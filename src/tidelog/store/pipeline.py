@@ -18,6 +18,7 @@ from tidelog.store.adaptive import Fewer
 from tidelog.store.encode import Encoder
 from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.faults import ArithmeticFault
+from tidelog.store.filing import Filing
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import OPERATIONS
 from tidelog.store.relation import Relation
@@ -38,14 +39,16 @@ class Pipeline:
         changing: frozenset[str] = frozenset(),
         scratch: Scratch | None = None,
         sink: Relation | None = None,
+        filing: Filing | None = None,
     ) -> None:
         self.database, self.steps, self.changing = database, tuple(steps), changing
         self.inputs, self.outputs = inputs, outputs
         self.scratch = scratch or Scratch(database.chunk)
         self._source = None if inputs is None else Relation(database, "(input)", len(inputs), y.BAG, wide=True)
         self._sink, self._keeps = sink, sink is not None
+        self._filing = filing
         self._encoded: Encoded | None = None
-        self._derivations = self._cycles = 0
+        self._derivations = self._cycles = self._effort = 0
 
     @property
     def derivations(self) -> int:
@@ -57,16 +60,21 @@ class Pipeline:
         """Processor cycles spent so far."""
         return self._cycles + self._counter(y.P_CYCLES)
 
+    @property
+    def effort(self) -> int:
+        """Bindings made so far, at all levels."""
+        return self._effort + self._counter(y.P_EFFORT)
+
     def _counter(self, offset: int) -> int:
         return 0 if self._encoded is None else int(self._encoded.plan[offset // 8])
 
     def encoded(self) -> Encoded:
         """The plan block, encoded now if it was not or is no longer valid. Not while the plan is running."""
         while self._encoded is None or self._encoded.stale:
-            self._derivations, self._cycles = self.derivations, self.cycles
+            self._derivations, self._cycles, self._effort = self.derivations, self.cycles, self.effort
             if self.outputs is not None and self._sink is None:
                 self._sink = self._new_sink()
-            encoder = Encoder(self.database, self.changing, self.scratch)
+            encoder = Encoder(self.database, self.changing, self.scratch, self._filing)
             self._encoded = encoder.encode(self.steps, self._source, self.inputs or (), self._sink, self.outputs or ())
         return self._encoded
 
@@ -102,6 +110,10 @@ class Alternatives:
     @property
     def cycles(self) -> int:
         return sum(p.cycles for p in self.pipelines)
+
+    @property
+    def effort(self) -> int:
+        return sum(p.effort for p in self.pipelines)
 
     def run(self, batch: Any = None) -> None:
         for pipeline in self.pipelines:

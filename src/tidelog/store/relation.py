@@ -46,27 +46,42 @@ class Relation:
     delta_stop = field(layout.R_DELTA_STOP)
     mode = field(layout.R_MODE)
     tick = field(layout.R_TICK)
+    iteration = field(layout.R_ITERATION)  # that of new rows
     _bits = field(layout.R_BITS)
     _used = field(layout.R_USED)
     _limit = field(layout.R_LIMIT)
 
-    def __init__(self, database: Database, name: str, arity: int, mode: int = PACKED, wide: bool = False) -> None:
-        self.database, self.name, self.arity = database, name, arity
+    def __init__(
+        self,
+        database: Database,
+        name: str,
+        arity: int,
+        mode: int = PACKED,
+        wide: bool = False,
+        stateful: bool = False,
+    ) -> None:
+        self.database, self.name, self.arity, self.stateful = database, name, arity, stateful
         self.block = np.zeros(layout.R_SIZE, np.int64)
         self.address = address(self.block)
         self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
         self.restless = 0  # how often it has changed under a sorted index
-        self._wanted_mode = mode
+        self.dirty = False  # whether rows may have died
+        self._wanted_mode = TAGGED if stateful else mode
         self._wide = wide
+        self._stride = arity + (layout.STATE_COLUMNS if stateful else 0)
         self.block[layout.R_ARITY // 8] = arity
-        self.block[layout.R_STRIDE // 8] = arity
+        self.block[layout.R_STRIDE // 8] = self._stride
+        self.block[layout.R_STATE // 8] = stateful
         self.tick = 2
+        if stateful:
+            self.forget_log()
         self._initialise()
 
     def _initialise(self) -> None:
         start = self.database.initial_capacity
-        self._rows = Growable(self.arity, self._wide, start)
-        self.count = self.delta_start = self.delta_stop = 0
+        self._rows = Growable(self._stride, self._wide, start)
+        self.count = self.delta_start = self.delta_stop = self.iteration = 0
+        self.dirty = False
         self._publish_rows()
         self._pack = packing.initial(self.arity, self._wide)
         self._publish_table(self._wanted_mode, start.bit_length() + 1)
@@ -101,7 +116,7 @@ class Relation:
             View.DELTA: (self.delta_start, self.delta_stop),
             View.OLD: (0, self.delta_start),
         }[view]
-        rows: Any = self._rows.data[start:stop]
+        rows: Any = self._rows.data[start:stop, : self.arity]
         rows.flags.writeable = False
         return rows
 
@@ -109,6 +124,7 @@ class Relation:
         """The running iteration's rows become the delta; their number."""
         self.delta_start, self.delta_stop = self.delta_stop, self.count
         self.tick += 1
+        self.iteration += 1
         return self.delta_stop - self.delta_start
 
     def settle(self) -> None:
@@ -120,6 +136,7 @@ class Relation:
         """Everything is the delta; its size."""
         self.delta_start, self.delta_stop = 0, self.count
         self.tick += 1
+        self.iteration = 1
         return self.count
 
     # Contents
@@ -150,7 +167,7 @@ class Relation:
     def memory(self) -> dict[str, int]:
         """Bytes in use, by part."""
         width = 8 if self.wide else 4
-        parts = {"rows": self.count * self.arity * width, "identity": self._table.nbytes}
+        parts = {"rows": self.count * self._stride * width, "identity": self._table.nbytes}
         for (columns, by), index in self.indexes.items():
             name = f"index({', '.join(map(str, columns))})" + ("" if by is None else f" by {by}")
             parts[name] = index.nbytes
@@ -162,6 +179,74 @@ class Relation:
         self.block[layout.R_FIRST // 8] = 1
         self.count = 1
         self.settle()
+
+    # State
+
+    def state(self, rows: Any = slice(None)) -> Any:
+        """The state columns (see `layout`) of rows given by number, or of all."""
+        return self._rows.data[: self.count, self.arity :][rows]
+
+    def set_state(self, rows: Any, which: int, values: Any) -> None:
+        self._rows.data[rows, self.arity + which] = values
+
+    @property
+    def log(self) -> Array:
+        """What the running update has changed, in order: (row, its iteration before, its derivations before)."""
+        return self._log[: int(self.block[layout.R_NLOG // 8])]
+
+    def remember(self, rows: Array) -> None:
+        """Note the state of rows that are about to be changed."""
+        n = len(self.log)
+        self.grow_lists(len(rows))
+        state = self.state(rows)
+        self._log[n : n + len(rows)] = np.column_stack((rows, state[:, layout.NOW], state[:, layout.DERIVED]))
+        self.block[layout.R_NLOG // 8] = n + len(rows)
+
+    def list_rows(self, place: int, rows: Array) -> None:
+        """Make a list (R_LEFT, R_CAME or R_LOST) of these rows."""
+        self.grow_lists(len(rows))
+        self._lists[(place - layout.R_LEFT) // 16, : len(rows)] = rows
+        self.block[place // 8 + 1] = len(rows)
+
+    def grow_lists(self, room: int) -> None:
+        """Room for more rows in the lists and in the log."""
+        if room > self._lists.shape[1]:
+            larger = np.empty((3, max(room, 2 * self._lists.shape[1])), np.int64)
+            larger[:, : self._lists.shape[1]] = self._lists
+            self._lists = larger
+        need = int(self.block[layout.R_NLOG // 8]) + room
+        if need > len(self._log):
+            log = np.empty((max(need, 2 * len(self._log)), 3), np.int64)
+            log[: len(self._log)] = self._log
+            self._log = log
+        self._publish_lists()
+
+    def _publish_lists(self) -> None:
+        for i, place in enumerate((layout.R_LEFT, layout.R_CAME, layout.R_LOST)):
+            self.block[place // 8] = address(self._lists[i])
+        self.block[layout.R_LIST_CAPACITY // 8] = self._lists.shape[1]
+        self.block[layout.R_LOG // 8] = address(self._log)
+        self.block[layout.R_LOG_CAPACITY // 8] = len(self._log)
+
+    def forget_log(self) -> None:
+        """The running update is over: what was before is what is now."""
+        self._lists, self._log = np.empty((3, 8), np.int64), np.empty((8, 3), np.int64)
+        for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST, layout.R_NLOG):
+            self.block[count // 8] = 0
+        self._publish_lists()
+
+    def commit(self) -> None:
+        """Make the state that an update has made the one before the next."""
+        rows = self.log[:, 0]
+        self.set_state(rows, layout.BEFORE_NOW, self.state(rows)[:, layout.NOW])
+        self.forget_log()
+
+    def undo(self) -> None:
+        """Give up what an update has done."""
+        rows, now, derived = self.log[::-1].T  # of several notes on a row, the first is written last
+        self.set_state(rows, layout.NOW, now)
+        self.set_state(rows, layout.DERIVED, derived)
+        self.forget_log()
 
     # Growth, when a kernel asks for it
 
@@ -218,7 +303,7 @@ class Relation:
     def refit(self, lows: list[int], highs: list[int]) -> None:
         """Make values between these limits (besides those present) storable: widen, repack, or give up packing."""
         if self.count:
-            rows = self._rows.data[: self.count]
+            rows = self.rows()
             lows = [min(a, int(b)) for a, b in zip(lows, rows.min(axis=0), strict=True)]
             highs = [max(a, int(b)) for a, b in zip(highs, rows.max(axis=0), strict=True)]
         if not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
@@ -242,5 +327,5 @@ class Relation:
         index = self.indexes.get((columns, by))
         if index is None:
             index = self.indexes[columns, by] = Index(self, columns, by, kind)
-        index.cover(values)
+        index.cover(values | {layout.ROW} if self.stateful else values)
         return index

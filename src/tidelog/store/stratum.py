@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tidelog.plan.steps import Plan, Step, View
+from tidelog.plan.steps import Plan, Step
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Encoded, Scratch
@@ -22,12 +22,17 @@ from tidelog.store.faults import ArithmeticFault
 from tidelog.store.index import Index
 from tidelog.store.memory import address
 from tidelog.store.pipeline import Pipeline
+from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
 Progress = Callable[[int, int], None]
 FOREVER = 1 << 62
+
+
+def _delta(relation: Relation) -> int:
+    return relation.delta_stop - relation.delta_start
 
 
 class Stratum:
@@ -69,6 +74,11 @@ class Stratum:
         per_second = self.database.cycles_per_second()
         return [c / per_second for c in self._per_plan(lambda p: p.cycles)]
 
+    @property
+    def effort(self) -> int:
+        """Bindings made, over all plans."""
+        return sum(p.effort for team in self._teams for p in team)
+
     def tuples(self) -> int:
         return sum(r.count for r in self.relations)
 
@@ -78,8 +88,9 @@ class Stratum:
         every_iteration: bool = False,
         after: int = 0,
         most: int = FOREVER,
+        begin: Callable[[], None] | None = None,
     ) -> int:
-        """Iterate until nothing is new; the number of iterations.
+        """Iterate until nothing is new; the number of iterations. `begin` may insert what the first one finds.
 
         `progress(iteration, tuples)` may raise to stop; everything derived so far then stays. A run that comes to
         `most` iterations stops between two of them, not `finished`; this or another stratum of the same relations, with
@@ -89,8 +100,8 @@ class Stratum:
         self._progress, self._last = progress, time.monotonic()
         self._encode()
         try:
-            for i in self._once if after == 0 else ():
-                self._run_plan(i)
+            if after == 0:
+                self._begin(begin)
             if self._loop:
                 self.finished = self._iterate(every_iteration, most)
         finally:
@@ -99,6 +110,25 @@ class Stratum:
                     relation.settle()
         self._report(always=True)
         return self.iterations
+
+    def _begin(self, begin: Callable[[], None] | None) -> None:
+        """The plans that run once, and the first delta: all that they find, besides the facts.
+
+        With state, iteration 1 is what is found from the facts alone, so its delta is the facts.
+        """
+        counts = any(relation.stateful for relation in self.relations)
+        if counts:
+            self._restart()
+        if begin is not None:
+            begin()
+        for i in self._once:
+            self._run_plan(i)
+        if not counts:
+            self._restart()
+
+    def _restart(self) -> None:
+        for relation in self.relations:
+            relation.restart()
 
     def _report(self, always: bool = False) -> None:
         if self._progress is not None and (always or time.monotonic() - self._last > 0.05):
@@ -143,10 +173,7 @@ class Stratum:
         database, block = self.database, np.zeros(y.T_SIZE, np.int64)
         plans = {address(self.pipelines[i].encoded().plan): self.pipelines[i].encoded() for i in self._loop}
         indexes = {x.address: x for encoded in plans.values() for x, _ in encoded.indexes}
-        if self.iterations == 0:
-            new = sum(relation.restart() for relation in self.relations)
-        else:
-            new = sum(len(relation.rows(View.DELTA)) for relation in self.relations)
+        new = sum(relation.count if self.iterations == 0 else _delta(relation) for relation in self.relations)
         database.crew.update(list(indexes.values()))
         growing = [x for x in indexes.values() if x.relation in self.relations]
         addresses = (plans, [r.address for r in self.relations], [x.address for x in growing])

@@ -4,6 +4,7 @@ Three tables, all open addressing with linear probing, slot chosen by the high b
 - packed: the columns, each less its lower limit, side by side in 63 bits: one cache line per derivation;
 - bitmap: the packed key without its six low bits, and a word with one bit for each of the 64 tuples that share it;
 - tagged: 31 bits of hash and the row number; equal tags are settled by comparing the row.
+A relation with state is tagged; each insertion counts its derivation, if the tuple is one of the running iteration.
 What is always true: a slot is zero or has its top bit set; at least one slot is free; every row is in the table once.
 A chunk is hashed and its lines prefetched before any is probed. A chunk that does not fit (a value outside the packed
 ranges, or of the narrow width; a full table) changes nothing and is reported.
@@ -26,21 +27,29 @@ from tidelog.store.kernels.raw import (
 )
 from tidelog.store.layout import (
     BAG,
+    BEFORE_NOW,
+    DERIVED,
     DONE,
     GOLDEN,
     GROW_IDENTITY,
     GROW_ROWS,
     MISFIT,
+    NEVER,
+    NOW,
     PACKED,
     R_ARITY,
     R_BITS,
     R_CAPACITY,
     R_COUNT,
+    R_DELTA_STOP,
+    R_ITERATION,
     R_LIMIT,
     R_LOCK,
     R_MODE,
+    R_OVERFLOW,
     R_PACK,
     R_ROWS,
+    R_STATE,
     R_STRIDE,
     R_TABLE,
     R_USED,
@@ -242,6 +251,24 @@ def insert_bitmap_shared(table: int, bits: int, keys: int, m: int, slots: int, c
     return k
 
 
+@inlined
+def begin_state(at: int, iteration: int, wide: int) -> None:
+    """The state of a new row: found in this iteration, once; or not there at all."""
+    stw(at + (NOW << (2 + wide)), iteration, wide)
+    stw(at + (BEFORE_NOW << (2 + wide)), iteration, wide)
+    stw(at + (DERIVED << (2 + wide)), int(iteration != NEVER), wide)
+
+
+@inlined
+def count_again(r: int, at: int, wide: int) -> None:
+    """One derivation more in the same iteration."""
+    count = ldw(at, wide)
+    if count < NEVER:
+        stw(at, count + 1, wide)
+    else:
+        st64(r + R_OVERFLOW, 1)
+
+
 @kernel
 def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers: int) -> int:
     """Insert m tuples whose hashes are in `keys`, writing the new rows; `numbers` (if not 0) receives row numbers."""
@@ -250,6 +277,7 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
     stride = ld64(r + R_STRIDE) << (2 + wide)
     rows = ld64(r + R_ROWS)
     shift, mask = 64 - bits, (1 << bits) - 1
+    counted, iteration, stop = ld64(r + R_STATE), ld64(r + R_ITERATION), ld64(r + R_DELTA_STOP)
     for i in range(m):
         prefetch(table + lshr(ld64(keys + i * 8), shift) * 8)
     for i in range(m):
@@ -266,6 +294,8 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
                 for c in range(arity):
                     stw(rows + n * stride + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
                 st64(table + s * 8, tag | n)
+                if counted:
+                    begin_state(rows + n * stride + (arity << (2 + wide)), iteration, wide)
                 if numbers:
                     st64(numbers + i * 8, n)
                 st64(chosen + k * 8, i)
@@ -275,6 +305,8 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
             if lshr(e ^ tag, 32) == 0:
                 q = e & 0xFFFFFFFF
                 if row_equals(rows + q * stride, wide, columns, arity, i):
+                    if counted and q >= stop and 0 < iteration < NEVER:
+                        count_again(r, rows + q * stride + ((arity + DERIVED) << (2 + wide)), wide)
                     if numbers:
                         st64(numbers + i * 8, q)
                     break

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from tidelog.store.kernels.arithmetic import compare, less
 from tidelog.store.kernels.lookup import find_segments
+from tidelog.store.kernels.membership import state
 from tidelog.store.kernels.raw import as_bits, as_float, fetch_add, inlined, kernel, ld64, ldw, st64
 from tidelog.store.layout import (
     CHECK_BYTES,
     CHECK_COLUMN,
     CHECK_SAME,
+    CHECK_STATE,
     CROSS,
     DELTA,
     FLOAT,
@@ -44,18 +46,24 @@ from tidelog.store.layout import (
     L_STOP,
     L_TARGET,
     L_VIEW,
+    LEFT,
+    LIST,
+    NEVER,
     OLD,
     P_CHOSEN,
     P_CHUNK,
     P_ENTRIES,
     P_KEYS,
     P_SOURCES,
+    R_CAME,
     R_DELTA_START,
     R_DELTA_STOP,
+    R_LEFT,
     R_ROWS,
     R_STRIDE,
     R_WIDE,
     RANGE,
+    ROW,
     SCAN,
     UNIT,
     X_ARENA,
@@ -76,6 +84,9 @@ def passes(entry: int, wide: int, i: int, checks: int, n: int) -> bool:
                 return False
         elif kind == CHECK_COLUMN:
             if v != ld64(ld64(at + 16) + i * 8):
+                return False
+        elif kind == CHECK_STATE:
+            if state(ld64(at + 16), v, ld64(at + 24)) == NEVER:
                 return False
         elif not compare(ld64(at + 24), v, ld64(ld64(at + 16) + i * 8), ld64(at + 32)):
             return False
@@ -110,12 +121,22 @@ def open_level(p: int, level: int) -> None:
 
 
 @kernel
+def number_rows(r: int, entries: int, k: int, column: int) -> None:
+    """The row numbers of k rows, given by address."""
+    rows, stride = ld64(r + R_ROWS), ld64(r + R_STRIDE) << (2 + ld64(r + R_WIDE))
+    for j in range(k):
+        st64(column + j * 8, (ld64(entries + j * 8) - rows) // stride)
+
+
+@kernel
 def copy_entries(level: int, entries: int, k: int, wide: int) -> None:
     """Copy the output columns of k entries, given by address."""
     outs = ld64(level + L_OUTS)
     for o in range(ld64(level + L_NOUT)):
         at, column = ld64(outs + o * 16) << (2 + wide), ld64(outs + o * 16 + 8)
-        if wide:
+        if at < 0:
+            number_rows(ld64(level + L_RELATION), entries, k, column)
+        elif wide:
             for j in range(k):
                 st64(column + j * 8, ldw(ld64(entries + j * 8) + at, 1))
         else:
@@ -146,8 +167,12 @@ def scan_rows(p: int, level: int) -> int:
             outs = ld64(level + L_OUTS)
             for o in range(ld64(level + L_NOUT)):
                 at, column = first + (ld64(outs + o * 16) << (2 + wide)), ld64(outs + o * 16 + 8)
-                for j in range(m):
-                    st64(column + j * 8, ldw(at + j * stride, wide))
+                if ld64(outs + o * 16) == ROW:
+                    for j in range(m):
+                        st64(column + j * 8, cursor + j)
+                else:
+                    for j in range(m):
+                        st64(column + j * 8, ldw(at + j * stride, wide))
             return m
         k = 0
         for j in range(m):
@@ -158,6 +183,27 @@ def scan_rows(p: int, level: int) -> int:
         if k > 0:
             copy_entries(level, entries, k, wide)
             return k
+
+
+@kernel
+def list_rows(p: int, level: int) -> int:
+    """The next of a relation's rows that left, came or were lost."""
+    r, view = ld64(level + L_RELATION), ld64(level + L_VIEW)
+    wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
+    stride, chunk = ld64(r + R_STRIDE) << (2 + wide), ld64(p + P_CHUNK)
+    ncheck, checks, entries = ld64(level + L_NCHECK), ld64(level + L_CHECKS), ld64(p + P_ENTRIES)
+    place = R_LEFT + (view - LEFT) * (R_CAME - R_LEFT)
+    numbers, n = ld64(r + place), ld64(r + place + 8)
+    cursor, k = ld64(level + L_CURSOR), 0
+    while cursor < n and k < chunk:
+        entry = rows + ld64(numbers + cursor * 8) * stride
+        if ncheck == 0 or passes(entry, wide, 0, checks, ncheck):
+            st64(entries + k * 8, entry)
+            k += 1
+        cursor += 1
+    st64(level + L_CURSOR, cursor)
+    copy_entries(level, entries, k, wide)
+    return k
 
 
 @inlined
@@ -314,6 +360,8 @@ def produce(p: int, level: int) -> int:
     kind = ld64(level + L_KIND)
     if kind == SCAN:
         return scan_rows(p, level)
+    if kind == LIST:
+        return list_rows(p, level)
     if kind == UNIT:
         done = ld64(level + L_CURSOR)
         shared = ld64(level + L_SHARED)

@@ -11,7 +11,7 @@ from tidelog.store.kernels.membership import fits_columns
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st64
 from tidelog.store.kernels.segments import spread
 from tidelog.store.layout import (
-    ALL,
+    DELTA,
     OLD,
     PACKED,
     R_DELTA_START,
@@ -43,7 +43,7 @@ from tidelog.store.layout import (
 def cut(slot: int, view: int, nvalue: int, tick: int, from_start: bool, offset_at: int, length_at: int) -> int:
     """Write the part of a segment that a view sees; gives the offset of its first entry, or -1 if there is none."""
     offset, length = ld64(slot + S_OFFSET), ld32(slot + S_LENGTH)
-    if view != ALL:
+    if view in (OLD, DELTA):
         previous = 0 if from_start else length
         if not from_start and ld32(slot + S_STAMP) == tick:
             previous = ld32(slot + S_PREVIOUS)

@@ -10,10 +10,11 @@ returned, the operation named by P_OP has done nothing yet. Cost: about 0.1 µs 
 from __future__ import annotations
 
 from tidelog.store.kernels.arithmetic import apply, select
+from tidelog.store.kernels.events import file_chunk
 from tidelog.store.kernels.identity import insert_chunk
 from tidelog.store.kernels.levels import open_level, passes, produce
 from tidelog.store.kernels.lookup import find_segments
-from tidelog.store.kernels.membership import find_members
+from tidelog.store.kernels.membership import find_members, find_rows, visible
 from tidelog.store.kernels.raw import cycles, kernel, ld64, ldw, st64
 from tidelog.store.kernels.segments import update_index
 from tidelog.store.layout import (
@@ -24,6 +25,7 @@ from tidelog.store.layout import (
     EXISTS,
     FAULT,
     FEWER,
+    FILE,
     FILTER,
     ITERATION,
     L_COUNT,
@@ -54,6 +56,7 @@ from tidelog.store.layout import (
     P_CHOSEN,
     P_CYCLES,
     P_DERIVATIONS,
+    P_EFFORT,
     P_ENTRIES,
     P_FAULT_A,
     P_FAULT_B,
@@ -77,7 +80,9 @@ from tidelog.store.layout import (
     R_COUNT,
     R_DELTA_START,
     R_DELTA_STOP,
+    R_ITERATION,
     R_ROWS,
+    R_STATE,
     R_STRIDE,
     R_TICK,
     R_WIDE,
@@ -157,8 +162,17 @@ def choose_fewer(p: int, op: int, m: int) -> int:
 @kernel
 def choose_members(p: int, op: int, wanted: int, m: int) -> int:
     """Choose bindings by whether a whole tuple is known."""
-    chosen, found = ld64(p + P_CHOSEN), ld64(p + P_SLOTS)
-    find_members(ld64(op + O_RELATION), ld64(op + O_KEYS), m, ld64(p + P_KEYS), chosen, found)
+    chosen, found, r = ld64(p + P_CHOSEN), ld64(p + P_SLOTS), ld64(op + O_RELATION)
+    if ld64(r + R_STATE):
+        find_rows(r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), found)
+        numbers, view = ld64(op + O_TARGET), ld64(op + O_VIEW)
+        for i in range(m):
+            row = ld64(found + i * 8)
+            if numbers:
+                st64(numbers + i * 8, row)
+            st64(found + i * 8, int(row >= 0 and visible(r, row, view)))
+    else:
+        find_members(r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), chosen, found)
     k = 0
     for i in range(m):
         if ld64(found + i * 8) == wanted:
@@ -232,6 +246,8 @@ def operate(p: int, op: int, level: int) -> int:
             r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), ld64(p + P_SLOTS), ld64(p + P_CHOSEN), ld64(op + O_TARGET),
             ld64(p + P_SHARED),
         )  # fmt: skip
+    elif kind == FILE:
+        return file_chunk(p, op, m)
     elif kind == ITERATION:
         for i in range(m):
             st64(ld64(op + O_TARGET) + i * 8, ld64(p + P_ITERATION))
@@ -247,7 +263,7 @@ def run_plan(p: int) -> int:
     began = cycles()
     levels, nlevel = ld64(p + P_LEVELS), ld64(p + P_NLEVEL)
     depth, at = ld64(p + P_LEVEL), ld64(p + P_OP)
-    work, budget = ld64(p + P_WORK), ld64(p + P_BUDGET)
+    work, budget, effort = ld64(p + P_WORK), ld64(p + P_BUDGET), 0
     if depth < 0:
         depth, at = 0, -1
         open_level(p, levels)
@@ -264,6 +280,7 @@ def run_plan(p: int) -> int:
                 depth -= 1
                 continue
             work += m + 16
+            effort += m
             st64(level + L_COUNT, m)
             at = 0
         nops, ops = ld64(level + L_NOPS), ld64(level + L_OPS)
@@ -283,6 +300,7 @@ def run_plan(p: int) -> int:
     st64(p + P_LEVEL, depth)
     st64(p + P_OP, at)
     st64(p + P_WORK, work)
+    st64(p + P_EFFORT, ld64(p + P_EFFORT) + effort)
     st64(p + P_CYCLES, ld64(p + P_CYCLES) + cycles() - began)
     return status
 
@@ -299,6 +317,7 @@ def advance(r: int) -> int:
     st64(r + R_DELTA_START, ld64(r + R_DELTA_STOP))
     st64(r + R_DELTA_STOP, ld64(r + R_COUNT))
     st64(r + R_TICK, ld64(r + R_TICK) + 1)
+    st64(r + R_ITERATION, ld64(r + R_ITERATION) + 1)
     return ld64(r + R_COUNT) - ld64(r + R_DELTA_START)
 
 

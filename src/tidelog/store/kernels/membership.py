@@ -7,12 +7,21 @@ may not be seen.
 from __future__ import annotations
 
 from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
-from tidelog.store.kernels.raw import kernel, ld64, lshr, prefetch, st64
+from tidelog.store.kernels.raw import inlined, kernel, ld64, ldw, lshr, prefetch, st64
 from tidelog.store.layout import (
+    AFTER,
+    ALL,
+    BEFORE_NOW,
+    DELTA,
+    NEVER,
+    NOW,
+    OLD,
     PACKED,
     R_ARITY,
     R_BITS,
     R_COUNT,
+    R_DELTA_START,
+    R_DELTA_STOP,
     R_MODE,
     R_PACK,
     R_ROWS,
@@ -46,6 +55,50 @@ def fits_columns(columns: int, arity: int, pack: int, m: int, keys: int, chosen:
 
 
 @kernel
+def find_rows(r: int, columns: int, m: int, keys: int, found: int) -> None:
+    """found[i] := the row of tuple i in a tagged relation, or -1; `keys` is scratch."""
+    arity, table, bits = ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS)
+    shift, mask = 64 - bits, (1 << bits) - 1
+    wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
+    stride = ld64(r + R_STRIDE) << (2 + wide)
+    hash_columns(columns, arity, m, keys)
+    for i in range(m):
+        prefetch(table + lshr(ld64(keys + i * 8), shift) * 8)
+    for i in range(m):
+        h = ld64(keys + i * 8)
+        tag = ((h & 0x7FFFFFFF) << 32) | TOP
+        s = lshr(h, shift)
+        e = ld64(table + s * 8)
+        st64(found + i * 8, -1)
+        while e != 0:
+            if lshr(e ^ tag, 32) == 0 and row_equals(rows + (e & 0xFFFFFFFF) * stride, wide, columns, arity, i):
+                st64(found + i * 8, e & 0xFFFFFFFF)
+                break
+            s = (s + 1) & mask
+            e = ld64(table + s * 8)
+
+
+@inlined
+def state(r: int, row: int, which: int) -> int:
+    """A state column of a row."""
+    wide = ld64(r + R_WIDE)
+    at = ld64(r + R_ROWS) + (((row * ld64(r + R_STRIDE)) + ld64(r + R_ARITY) + which) << (2 + wide))
+    return ldw(at, wide)
+
+
+@kernel
+def visible(r: int, row: int, view: int) -> bool:
+    """Whether a view has a row of a relation with state."""
+    if view == ALL:
+        return row < ld64(r + R_DELTA_STOP)
+    if view == OLD:
+        return row < ld64(r + R_DELTA_START)
+    if view == DELTA:
+        return ld64(r + R_DELTA_START) <= row < ld64(r + R_DELTA_STOP)
+    return state(r, row, NOW if view == AFTER else BEFORE_NOW) != NEVER
+
+
+@kernel
 def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: int) -> None:
     """found[i] := 1 when tuple i is in the relation, else 0; `keys` and `chosen` are scratch."""
     for i in range(m):
@@ -55,22 +108,9 @@ def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: in
     if ld64(r + R_COUNT) == 0:
         return
     if mode == TAGGED:
-        wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
-        stride = ld64(r + R_STRIDE) << (2 + wide)
-        hash_columns(columns, arity, m, keys)
+        find_rows(r, columns, m, keys, found)
         for i in range(m):
-            prefetch(table + lshr(ld64(keys + i * 8), shift) * 8)
-        for i in range(m):
-            h = ld64(keys + i * 8)
-            tag = ((h & 0x7FFFFFFF) << 32) | TOP
-            s = lshr(h, shift)
-            e = ld64(table + s * 8)
-            while e != 0:
-                if lshr(e ^ tag, 32) == 0 and row_equals(rows + (e & 0xFFFFFFFF) * stride, wide, columns, arity, i):
-                    st64(found + i * 8, 1)
-                    break
-                s = (s + 1) & mask
-                e = ld64(table + s * 8)
+            st64(found + i * 8, int(ld64(found + i * 8) >= 0))
         return
     k = fits_columns(columns, arity, ld64(r + R_PACK), m, keys, chosen)
     if mode == PACKED:

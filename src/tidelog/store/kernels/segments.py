@@ -25,6 +25,7 @@ from tidelog.store.layout import (
     R_STRIDE,
     R_TICK,
     R_WIDE,
+    ROW,
     S_BYTES,
     S_CAPACITY,
     S_LENGTH,
@@ -217,7 +218,10 @@ def append_range(x: int, stop: int, stamp: int, scratch: int) -> int:
                     row = ld64(order + row * 8)
                 entry = arena + ((ld64(slot + S_OFFSET) + length * nvalue) << (2 + wide))
                 for j in range(nvalue):
-                    v = ldw(rows + row * stride + (ld64(values + j * 8) << (2 + wide)), wide)
+                    c = ld64(values + j * 8)
+                    v = row
+                    if c != ROW:
+                        v = ldw(rows + row * stride + (c << (2 + wide)), wide)
                     stw(entry + (j << (2 + wide)), v, wide)
             if ld32(slot + S_STAMP) != stamp:
                 st32(slot + S_STAMP, stamp)
