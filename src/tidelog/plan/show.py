@@ -32,7 +32,7 @@ def _stratum_lines(stratum: StratumPlan) -> Iterator[str]:
     plans: dict[int, list[steps.Plan]] = {}
     for plan in (*stratum.once, *stratum.delta):
         plans.setdefault(plan.rule, []).append(plan)
-    for rule in stratum.rules:
+    for rule in {rule.number: rule for rule in stratum.rules}.values():  # a rewrite may have made several of one
         yield f"rule {rule.number}: {_clause_text(rule)}"
         for plan in plans.get(rule.number, ()):
             yield "  once" if plan.pivot is None else f"  when atom {plan.pivot + 1} changes"

@@ -60,17 +60,19 @@ class Equivalence:
 
     def rows(self, view: View | None = None) -> Array:
         """All pairs; none of them is a change."""
-        found = [] if view is View.DELTA else list(self.batches())
-        return np.concatenate((np.empty((0, 2), np.int64), *found))
+        return np.empty((0, 2), np.int64) if view is View.DELTA else np.concatenate(list(self.batches()))
 
     def batches(self, order: Any = None, size: int = BATCH) -> Iterator[Array]:
-        """The pairs, about `size` at a time. `order` lists the places of the elements as both columns have them."""
+        """The pairs, about `size` at a time; at least one batch. `order` lists the places of the elements as both
+        columns shall have them; all pairs with the same first element are in one batch."""
         elements, numbers = self.classes.rows().astype(np.int64).T
         lengths = self.sizes.rows()[:, 1].astype(np.int64)
         order = np.arange(len(elements)) if order is None else order
         by_class = order[np.argsort(numbers[order], kind="stable")]
         starts = np.cumsum(lengths) - lengths
         stops = np.cumsum(lengths[numbers[order]])
+        if len(order) == 0:
+            yield np.empty((0, 2), np.int64)
         first, done = 0, 0
         while first < len(order):
             stop = max(first + 1, int(np.searchsorted(stops, done + size, "right")))
