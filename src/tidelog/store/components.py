@@ -8,10 +8,9 @@ every component that is not finished to another one, a chain of 100,000 shuffled
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from tidelog.store.distinct import distinct
 from tidelog.store.memory import Array
 
 
@@ -28,17 +27,3 @@ def components(pairs: Array) -> tuple[Array, Array]:
         while not np.array_equal(above := roots[roots], roots):
             roots = above
     return elements, distinct(roots)[1]
-
-
-def distinct(values: Array) -> tuple[Array, Array]:
-    """The distinct values in ascending order, and for each value which of them it is; without sorting if it can."""
-    if len(values) == 0:
-        return values, values
-    lowest, highest = int(values.min()), int(values.max())
-    if highest - lowest > 8 * len(values):
-        found, which = np.unique(values, return_inverse=True)
-        return found, which.reshape(-1)
-    offsets: Any = values - lowest
-    used = np.zeros(highest - lowest + 1, np.bool_)
-    used[offsets] = True
-    return np.flatnonzero(used) + lowest, (np.cumsum(used) - 1)[offsets]
