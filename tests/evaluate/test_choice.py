@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.budget import examples
 from tidelog.evaluate.special import Choice
 from tidelog.store import Database
 
@@ -24,6 +25,7 @@ def one_by_one(rows: list[Row], keys: list[tuple[int, ...]]) -> list[Row]:
 
 
 @pytest.mark.parametrize("keys", [[(0,)], [(0,), (1,)], [(2, 0)], [(0, 1), (2,)], [(0,), (1,), (2,)]], ids=str)
+@examples(100)
 @given(batches=BATCHES)
 def test_the_first_tuple_with_all_its_keys_free_stays(keys: list[tuple[int, ...]], batches: list[list[Row]]) -> None:
     relation = Database().create("r", 3)

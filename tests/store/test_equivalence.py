@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import closure
+from strategies.budget import examples
 from tidelog.plan.steps import Emit, Match, Probe, Scan, Slot, View
 from tidelog.store import Database, Equivalence
 from tidelog.store.components import components
@@ -22,6 +23,7 @@ def equivalence(pairs: list[tuple[int, int]]) -> Equivalence:
     return database.complete_equivalence("same")
 
 
+@examples(100)
 @given(PAIRS)
 def test_it_has_the_pairs_of_the_closure(pairs: list[tuple[int, int]]) -> None:
     same, wanted = equivalence(pairs), closure(set(pairs))
@@ -32,6 +34,7 @@ def test_it_has_the_pairs_of_the_closure(pairs: list[tuple[int, int]]) -> None:
     assert same.contains(asked).tolist() == [pair in wanted for pair in asked]
 
 
+@examples(100)
 @given(PAIRS)
 def test_components_are_numbered_from_zero(pairs: list[tuple[int, int]]) -> None:
     elements, numbers = components(np.array(pairs, np.int64).reshape(-1, 2))

@@ -1,7 +1,6 @@
 """Relations that keep only some of what is derived, or more: equivalences, choice domains, subsumption.
 
-Rows that rules emit for such a relation go through a *gate* before they reach it. A gate sees every batch
-(`accept`), and the end of each iteration (`close`), when it may add rows or drop some.
+Rows that rules emit for such a relation go through a *gate* before they reach it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,21 @@ from tidelog.store import Relation
 from tidelog.store.distinct import number_rows
 
 
-class Equivalence:
+class Gate:
+    """Sees every batch that is emitted, the end of each iteration, and the end of the stratum."""
+
+    def accept(self, rows: Words) -> None:
+        """Let rows in, or some of them, or more."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """An iteration ends: what the gate still holds goes in now; what is no longer wanted goes."""
+
+    def finish(self) -> None:
+        """The stratum ends: the relation is to hold what it shall hold."""
+
+
+class Equivalence(Gate):
     """An `eqrel`: reflexive, symmetric and transitive, by union-find.
 
     `leader` maps each element (by its place in order of appearance) to the place of its class's leader, `members` each
@@ -45,9 +58,6 @@ class Equivalence:
             added += self._unite(int(self.leader[first]), int(self.leader[second]))
         self.relation.insert(np.concatenate(added))
 
-    def close(self) -> None:
-        pass
-
     def _enter(self, fresh: NDArray[np.int64]) -> None:
         """New elements, each a class of its own."""
         start = len(self.values)
@@ -71,7 +81,7 @@ class Equivalence:
         return [pairs, pairs[:, ::-1]]
 
 
-class Choice:
+class Choice(Gate):
     """A `choice-domain`: of the tuples that share a key, the first one stays.
 
     A tuple needs all of its keys; one that is turned away because of one key leaves the others free. `taken` holds the
@@ -98,9 +108,6 @@ class Choice:
             chosen = rows[self._chosen(rows)]
             self._take(chosen)
             self.relation.insert(chosen)
-
-    def close(self) -> None:
-        pass
 
     def _take(self, rows: Any) -> None:
         for key, taken in zip(self.keys, self.taken, strict=True):
