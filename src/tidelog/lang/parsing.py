@@ -61,7 +61,7 @@ def _end(piece: Any) -> int:
 def load_grammar(name: str, builder: TreeBuilder, **options: Any) -> Lark:
     """The LALR parser for a grammar file of this package; its tables are kept in the user's cache.
 
-    They are named after what they are made from, so that versions of Tidelog side by side do not overwrite each other's.
+    They are named after what they are made from: versions of Tidelog side by side do not overwrite each other's.
     """
     grammar = (files("tidelog.lang") / f"{name}.lark").read_text(encoding="utf-8")
     settings = dict(parser="lalr", transformer=builder, keep_all_tokens=True, maybe_placeholders=False, **options)
