@@ -48,7 +48,7 @@ class Database:
         self.kernels = native.load()
         self.crew = Crew(self, threads)
         self.scratch = np.zeros(1024, np.int64)
-        self.symbols = Symbols()
+        self.symbols = Symbols(self.kernels)
         self.relations: dict[str, Relation] = {}
         self._known: dict[int, Relation] = {}
         self._constants: dict[int, Array] = {}

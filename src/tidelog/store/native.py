@@ -23,6 +23,7 @@ from tidelog.cache import cache_directory
 KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
     "rebuild_identity", "sample_blocks", "run_update",
+    "number_texts", "rehash_texts",
 )  # fmt: skip
 ARGUMENTS = 6
 SYMBOL = "tidelog_entry"
@@ -48,6 +49,8 @@ class Kernels:
     rebuild_identity: Callable[[int, int], int]
     sample_blocks: Callable[[int, int, int, int], int]
     run_update: Callable[[int], int]
+    number_texts: Callable[[int, int, int, int, int, int], int]
+    rehash_texts: Callable[[int], int]
 
     def __init__(self, pointer: int) -> None:
         word = ctypes.c_int64
