@@ -1,4 +1,4 @@
-"""Core rules as text, to be read in tests: `p(x, n) :- e(x, _), x != 0, p@count0.2(x, n).`"""
+"""Core rules as text, to be read in tests: `p(x, n) :- e(x, _), x != 0, p@count0.1(x, n).`"""
 
 from __future__ import annotations
 

@@ -6,11 +6,13 @@ branches have their tags and nil is 0, as plans see them; `encode` and `decode` 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Any
 
 import oracle
+from state_oracle import Entry, State
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
 from tidelog.plan import core, steps
@@ -18,7 +20,7 @@ from tidelog.plan.delta import delta_plans
 from tidelog.plan.estimate import Estimate
 from tidelog.plan.flatten import flatten
 from tidelog.plan.order import order
-from tidelog.plan.stateful import StatefulProgram
+from tidelog.plan.stateful import StatefulProgram, StatefulStratum
 from tidelog.plan.steps import Operand, Slot, View
 
 Row = tuple[Any, ...]
@@ -138,19 +140,6 @@ def evaluate(checked: Checked, facts: Relations, estimate: Estimate, existential
     return {name: {decode_row(row, info, types) for row in found[name]} for name, info in checked.relations.items()}
 
 
-def evaluate_stateful(program: StatefulProgram, facts: Relations, estimate: Estimate) -> Relations:
-    """The same of the program rewritten for evaluation with state; the user's relations of it."""
-    declared, types = program.checked.relations, program.checked.types
-    found: Relations = {name: set() for name in program.kinds}
-    for name, rows in facts.items():
-        found[name] = {encode_row(row, declared[name], types) for row in rows}
-    for stratum in program.strata:
-        rules = [stratum.aggregate.rule()] if stratum.aggregate else list(stratum.rules)
-        equivalences = {n for n in stratum.relations if n in declared and "eqrel" in declared[n].decl.qualifiers}
-        run_stratum(rules, stratum.relations, equivalences, found, estimate, existential=False)
-    return {name: {decode_row(row, info, types) for row in found[name]} for name, info in declared.items()}
-
-
 def run_stratum(
     rules: list[core.CoreRule],
     relations: tuple[str, ...],
@@ -184,6 +173,53 @@ def run_stratum(
         old[name], delta[name] = set(), known[name]
     while any(delta.values()):
         add(repeated)
+
+
+# ---- states
+
+
+def bootstrap(program: StatefulProgram, facts: Relations, estimate: Estimate) -> State:
+    """The state of the user's relations by the rewritten program's plans; to be compared with `state_oracle.state`."""
+    state = bootstrap_all(program, facts, estimate)
+    declared, types = program.checked.relations, program.checked.types
+    return {n: {decode_row(row, info, types): e for row, e in state[n].items()} for n, info in declared.items()}
+
+
+def bootstrap_all(program: StatefulProgram, facts: Relations, estimate: Estimate) -> State:
+    """The state of all relations, auxiliary ones too, with values as plans see them."""
+    declared, types = program.checked.relations, program.checked.types
+    state: State = {name: {} for name in program.kinds}
+    for name, rows in facts.items():
+        state[name] = {encode_row(row, declared[name], types): Entry(0, 1) for row in rows}
+    for stratum in program.strata:
+        if stratum.whole == "an eqrel":
+            known: Relations = {name: set(rows) for name, rows in state.items()}
+            equivalences = {name for name in stratum.relations if "eqrel" in declared[name].decl.qualifiers}
+            run_stratum(list(stratum.rules), stratum.relations, equivalences, known, estimate, existential=False)
+            state |= {name: dict.fromkeys(known[name], Entry(0, 1)) for name in stratum.relations}
+        else:
+            bootstrap_stratum(stratum, state, estimate)
+    return state
+
+
+def bootstrap_stratum(stratum: StatefulStratum, state: State, estimate: Estimate) -> None:
+    rules = [stratum.aggregate.rule()] if stratum.aggregate else stratum.rules
+    pivots = {rule: delta_plans(rule, stratum.relations, estimate, existential=False) for rule in rules}
+    once = [order(rule, {}, estimate, existential=False) for rule, plans in pivots.items() if not plans]
+    plans = [plan for found in pivots.values() for plan in found]
+
+    def rows(name: str, view: View) -> Iterable[Row]:
+        if view is View.ALL:
+            return state[name]
+        return [r for r, e in state[name].items() if (e.iteration == last) == (view is View.DELTA)]
+
+    last, heads = 0, Counter[tuple[str, Row]]()
+    while last == 0 or heads:
+        found = ((plan.steps[-1].relation, row) for plan in (*plans, *once) for row in emits(plan, rows))  # type: ignore[union-attr]
+        heads = Counter((name, row) for name, row in found if row not in state[name])
+        last, once = last + 1, []
+        for (name, row), number in heads.items():
+            state[name][row] = Entry(last, number)
 
 
 # ---- values

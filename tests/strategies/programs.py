@@ -40,19 +40,23 @@ class Features:
     special: bool = True  # eqrel, inline, lists
     equivalences: int = 1  # how many groups have an eqrel, where eight have nothing special; from 2 on, inputs too
     most_groups: int = 4
+    derived_inputs: bool = False  # relations with rules that have facts given by the user, too
 
 
 def programs(features: Features = Features()) -> SearchStrategy[Example]:  # noqa: B008
     """Programs with facts. A simpler example has fewer relations, rules and facts."""
-    return Written(lambda choose: _ProgramWriter(choose, features).write())
+    return Written(lambda choose: ProgramWriter(choose, features).write())
 
 
 @dataclass
-class _ProgramWriter:
+class ProgramWriter:
+    """Writes one program; afterwards `inputs` are the relations whose facts the user gives."""
+
     choose: Chooser
     features: Features
     lines: list[str] = field(default_factory=list)
     earlier: list[Relation] = field(default_factory=list)
+    inputs: list[Relation] = field(default_factory=list)
     facts: dict[str, set[tuple[Any, ...]]] = field(default_factory=dict)
     inlined: set[str] = field(default_factory=set)
     palette: list[str] = field(default_factory=list)  # the types of this program: few, so that columns meet
@@ -60,7 +64,12 @@ class _ProgramWriter:
     def write(self) -> Example:
         self.palette = ["number", *(self.choose.pick(self.features.types) for _ in range(2))]
         for number in self.choose.repeat(1, 3):
-            self.input_relation(f"e{number}")
+            if self.features.equivalences > 1 and self.choose.chance(2):
+                relation = self.equivalence(f"e{number}")
+            else:
+                relation = self.declare(f"e{number}", self.columns(3))
+            self.give_facts(relation, 10)
+            self.earlier.append(relation)
         for number in self.choose.repeat(1, self.features.most_groups):
             self.group(number)
         used = "\n".join(self.lines)
@@ -81,16 +90,12 @@ class _ProgramWriter:
         arity = self.choose.weighted({2: 5, 1: 3, 3: 2, 0: 1})
         return tuple(self.choose.pick(self.palette) for _ in range(min(arity, most)))
 
-    def input_relation(self, name: str) -> None:
-        if self.features.equivalences > 1 and self.choose.chance(2):
-            relation = self.equivalence(name)
-        else:
-            relation = self.declare(name, self.columns(3))
-        self.lines.append(f".input {name}")
+    def give_facts(self, relation: Relation, most: int) -> None:
+        self.lines.append(f".input {relation.name}")
+        self.inputs.append(relation)
         values = [list(CONSTANTS[kind].values()) for kind in relation.columns]
-        rows = self.choose.repeat(0, 10, 9)
-        self.facts[name] = {tuple(self.choose.pick(column) for column in values) for _ in rows}
-        self.earlier.append(relation)
+        rows = self.choose.repeat(0, most, 9)
+        self.facts[relation.name] = {tuple(self.choose.pick(column) for column in values) for _ in rows}
 
     # ---- groups of relations that may depend on each other
 
@@ -112,6 +117,8 @@ class _ProgramWriter:
                 group.append(self.equivalence(f"p{number}{place}"))
             else:
                 group.append(self.declare(f"p{number}{place}", columns))
+                if self.features.derived_inputs and self.choose.chance(3):
+                    self.give_facts(group[-1], 4)
         for relation in group:
             self.text_facts(relation)
             for _ in self.choose.repeat(1, 3):

@@ -12,20 +12,17 @@ import numpy as np
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
-from tidelog.errors import Diagnostic, Report, TidelogError
-from tidelog.evaluate.context import Context
+from tidelog.errors import Diagnostic, TidelogError
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.profile import Profile
-from tidelog.evaluate.user_functors import check_functors, kinds_of
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.codec import decode, encode
 from tidelog.io.order import places_in_order
 from tidelog.io.read import read_facts
 from tidelog.io.sizes import size_limits, size_line
 from tidelog.io.write import Parts, write_relation
-from tidelog.lang import tree
-from tidelog.plan.program import ProgramPlan, plan_program
 from tidelog.store import Database, Equivalence
 
 
@@ -49,25 +46,14 @@ class BatchRun:
         self.checked = checked
         self.options = options
         self.observer = observer
-        self.plan: ProgramPlan = plan_program(checked)
-        self._check_functors()
+        self.prepared = Prepared(checked, options.functors)
         self.database = Database(threads=options.threads)
-        for name, info in checked.relations.items():
-            self.database.create(name, info.arity)
-        self.context = Context(
-            self.database, checked.clauses, options.functors,
-            functor_kinds={d.name: kinds_of(d, checked.types) for d in checked.program.of(tree.FunctorDecl)},
-        )  # fmt: skip
+        self.prepared.create_relations(self.database)
+        self.context = self.prepared.context(self.database)
         self.bad_rows = BadRows(skip=options.skip_bad_rows)
         self.derivations = 0
         self.warnings: list[Diagnostic] = []
         self.profile = Profile() if options.profile else None
-
-    def _check_functors(self) -> None:
-        used = {n.name for c in self.checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
-        report = Report()
-        check_functors(self.checked.program, used, self.options.functors, report)
-        report.check()
 
     def run(self) -> None:
         """Everything: read, evaluate, write."""
@@ -97,7 +83,7 @@ class BatchRun:
 
     def evaluate(self) -> None:
         sizes = size_limits(self.checked.directives("limitsize"))
-        fixpoint = Fixpoint(self.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
+        fixpoint = Fixpoint(self.prepared.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
         fixpoint.run()
         self.derivations = fixpoint.derivations
 
@@ -123,8 +109,3 @@ class BatchRun:
         elements = decode(np.column_stack((relation.elements,) * 2), info, types, self.database, compact=True)
         batches = relation.batches(places_in_order(elements.column(0)))
         return Parts(relation.count, (decode(b, info, types, self.database, compact=True) for b in batches))
-
-
-def _nodes(clause: Any) -> Any:
-    for literal in (clause.head, *clause.body):
-        yield from literal.walk()

@@ -30,7 +30,7 @@ from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
 from tidelog.plan.indexes import matches_of
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
-from tidelog.store import ArithmeticFault, is_native
+from tidelog.store import ArithmeticFault, is_native, release_spare
 
 FIRST_LOOK = 8
 """The iteration after which join orders are reconsidered for the first time."""
@@ -60,13 +60,19 @@ class Fixpoint:
         self.statistics: Statistics | None = None
 
     def run(self) -> None:
-        for number, stratum in enumerate(self.program.strata):
+        for stratum in self.program.strata:
             if stratum.rules:
-                self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
-                self.limits.relations = stratum.stratum.relations
-                self.run_stratum(self.reordered(stratum))
+                self.run_one(stratum)
             for name in self.program.implicit.intersection(stratum.stratum.relations):
                 self.database.complete_equivalence(name)
+        release_spare()
+
+    def run_one(self, stratum: StratumPlan) -> None:
+        """Run a stratum of the program whose inputs are complete."""
+        number = self.program.strata.index(stratum)
+        self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
+        self.limits.relations = stratum.stratum.relations
+        self.run_stratum(self.reordered(stratum))
 
     def reordered(self, stratum: StratumPlan) -> StratumPlan:
         """The stratum's plans, ordered by what the relations hold now."""
@@ -138,7 +144,7 @@ class Fixpoint:
 
     def gates(self, stratum: StratumPlan) -> dict[str, Gate]:
         gates: dict[str, Gate] = {}
-        for name in stratum.stratum.relations:
+        for name in () if stratum.counted else stratum.stratum.relations:
             info = self.program.checked.relations[name]
             dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
             if dropped:

@@ -58,12 +58,12 @@ def _end(piece: Any) -> int:
     return piece.span.end if piece is not None and piece.span else 0
 
 
-def load_grammar(name: str, builder: TreeBuilder, **options: Any) -> Lark:
-    """The LALR parser for a grammar file of this package; its tables are kept in the user's cache.
+def load_grammar(name: str, builder: TreeBuilder, package: str = "tidelog.lang", **options: Any) -> Lark:
+    """The LALR parser for a grammar file of a package; its tables are kept in the user's cache.
 
     They are named after what they are made from: versions of Tidelog side by side do not overwrite each other's.
     """
-    grammar = (files("tidelog.lang") / f"{name}.lark").read_text(encoding="utf-8")
+    grammar = (files(package) / f"{name}.lark").read_text(encoding="utf-8")
     settings = dict(parser="lalr", transformer=builder, keep_all_tokens=True, maybe_placeholders=False, **options)
     cache = cache_directory()
     try:

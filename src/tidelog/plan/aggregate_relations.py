@@ -2,9 +2,9 @@
 
 best(s, m) :- shop(s, c), c != 0, m = max a : { sale(s, a) }.
 
-best(s, m) :- shop(s, c), c != 0, best@max0.2(s, m).
-best@groups0.2(s) :- shop(s, c), c != 0.
-best@max0.2(s, m): for each s of best@groups0.2, m = max a : { sale(s, a) }
+best(s, m) :- shop(s, c), c != 0, best@max0.1(s, m).
+best@groups0.0(s) :- shop(s, c), c != 0.
+best@max0.1(s, m): for each s of best@groups0.0, m = max a : { sale(s, a) }
 
 The *group* of an aggregate is what it takes from outside (the injected slots). Its *domain* is the relation of the
 groups that the rule may ask for, those without a match included: they have a count and a sum, too. The domain's rule
@@ -19,7 +19,7 @@ stratum itself, there is no such rewrite.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from tidelog.analysis.clauses import Clause
@@ -116,25 +116,25 @@ class _Extraction:
             ordinary += self.looked_up(slot, self.relation_of(slot, aggregate, groups), ordinary)
         return tuple(core.positioned(ordinary))
 
-    def looked_up(self, slot: int, relation: AggregateRelation, others: list[core.CoreItem]) -> Iterator[core.CoreItem]:
+    def looked_up(self, slot: int, relation: AggregateRelation, others: list[core.CoreItem]) -> list[core.CoreItem]:
         """The aggregate as an atom. A float that has a value already is compared as a float, not as a word."""
         name, kind = self.slots[slot]
-        column = slot
-        if kind is Kind.FLOAT and slot in _known(others):
-            column = len(self.slots)
-            self.slots.append((f"{name}'", kind))
-            yield core.CoreFilter("=", kind, Slot(column), Slot(slot))
-        yield core.CoreAtom(relation.relation, (*relation.groups, Slot(column)))
+        if kind is not Kind.FLOAT or slot not in _known(others):
+            return [core.CoreAtom(relation.relation, (*relation.groups, Slot(slot)))]
+        beside = Slot(len(self.slots))
+        self.slots.append((f"{name}'", kind))
+        atom = core.CoreAtom(relation.relation, (*relation.groups, beside))
+        return [atom, core.CoreFilter("=", kind, beside, Slot(slot))]
 
     def relation_of(
         self, slot: int, aggregate: core.Aggregated, groups: tuple[core.CoreItem, ...]
     ) -> AggregateRelation:
         group = tuple(sorted(aggregate.injected))
-        domain = self.domain(groups, group, slot)
+        domain = self.domain(groups, group)
         _, *body = self.without_aggregates((core.CoreAtom(domain, tuple(map(Slot, group))), *aggregate.body))
         relation = AggregateRelation(
             self.rule.number,
-            self.named(aggregate.op, slot),
+            self.named(aggregate.op),
             domain,
             group,
             len(self.slots),
@@ -145,10 +145,10 @@ class _Extraction:
         self.made.append(relation)
         return relation
 
-    def domain(self, groups: tuple[core.CoreItem, ...], group: tuple[int, ...], slot: int) -> str:
+    def domain(self, groups: tuple[core.CoreItem, ...], group: tuple[int, ...]) -> str:
         """The relation of an aggregate's groups; aggregates with the same groups share it."""
         if (groups, group) not in self.domains:
-            name = self.named("groups", slot)
+            name = self.named("groups")
             self.domains[groups, group] = name
             args = tuple(map(Slot, group))
             self.made.append(replace(self.rule, relation=name, args=args, body=groups, slots=tuple(self.slots)))
@@ -170,9 +170,9 @@ class _Extraction:
             return None
         return tuple(core.positioned(_without_unused(part, group)))
 
-    def named(self, what: str, slot: int) -> str:
-        """A name for something that belongs to the aggregate of this slot; no program has an `@` in a name."""
-        return f"{self.rule.relation}@{what}{self.rule.number}.{slot}"
+    def named(self, what: str) -> str:
+        """A name for what is made next; no program has an `@` in a name."""
+        return f"{self.rule.relation}@{what}{self.rule.number}.{len(self.made)}"
 
 
 def _known(items: Iterable[core.CoreItem]) -> frozenset[int]:

@@ -16,7 +16,6 @@ tell.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from tidelog.plan import core, steps
 from tidelog.plan.estimate import Estimate
@@ -28,18 +27,8 @@ HEAD = -1
 """The position of the head, where it is the pivot."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpdatePlan:
-    """Steps that begin with a list of changed rows (`pivot` is its relation) and end by filing."""
-
-    rule: int
-    pivot: str
-    steps: tuple[steps.Step, ...]
-    slots: tuple[tuple[str, Kind], ...]
-
-
-def update_plans(rule: core.CoreRule, own: Collection[str], estimate: Estimate) -> Iterator[UpdatePlan]:
-    """The plans for a rule of the stratum whose relations are `own`."""
+def update_plans(rule: core.CoreRule, own: Collection[str], estimate: Estimate) -> Iterator[steps.Plan]:
+    """The plans for a rule of the stratum whose relations are `own`; each begins with a list of changed rows."""
     for item in dict.fromkeys(rule.body):
         if isinstance(item, core.CoreAtom):
             yield _plan(rule, own, estimate, item, View.LEFT, View.BEFORE, arrives=False)
@@ -59,7 +48,7 @@ def _plan(
     changed: View,
     state: View,
     arrives: bool,
-) -> UpdatePlan:
+) -> steps.Plan:
     body = [item for item in dict.fromkeys(rule.body) if item != pivot]
     first = core.CoreAtom(pivot.relation, pivot.args, HEAD) if isinstance(pivot, core.CoreAbsent) else pivot
     scheduler = Scheduler(rule, {first.position: changed}, estimate, existential=False, state=state)
@@ -71,15 +60,13 @@ def _plan(
         for item in dict.fromkeys(rule.body)
         if isinstance(item, core.CoreAtom | core.CoreAbsent)
     )
-    generated = tuple(
-        Slot(slot) for step in scheduler.steps if isinstance(step, steps.Generate) for slot in (step.target,)
-    )
+    generated = tuple(Slot(step.target) for step in scheduler.steps if isinstance(step, steps.Generate))
     if generated:
         target = scheduler.new_slot(Kind.RECORD)
         scheduler.steps.append(steps.Pack(target, generated))
         parts = (*parts, Part(target, "", Role.VALUE))
     scheduler.steps.append(steps.File(arrives, rule.relation, rule.args, parts, rule.number))
-    return UpdatePlan(rule.number, pivot.relation, tuple(scheduler.steps), tuple(scheduler.slots))
+    return steps.Plan(rule.number, first.position, tuple(scheduler.steps), tuple(scheduler.slots))
 
 
 def _role(item: core.CoreAtom | core.CoreAbsent, own: Collection[str]) -> Role:

@@ -11,8 +11,8 @@ they are found, so that a change which reaches it evaluates it anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.graph import Stratum
@@ -35,16 +35,11 @@ class StatefulStratum:
     """
 
     relations: tuple[str, ...]
+    inputs: tuple[str, ...]
     rules: tuple[core.CoreRule, ...] = ()
     aggregate: AggregateRelation | None = None
     whole: str | None = None
     recursive: bool = False
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        rules = self.rules if self.aggregate is None else (self.aggregate.rule(),)
-        read = (name for rule in rules for name in relations_in(rule.body))
-        return tuple(dict.fromkeys(name for name in read if name not in self.relations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +79,12 @@ def relations_in(body: Iterable[core.CoreItem]) -> Iterator[str]:
                 yield from relations_in(inner)
 
 
-@dataclass
 class _Rewrite:
-    checked: Checked
-    strata: list[StatefulStratum] = field(default_factory=list)
-    kinds: dict[str, tuple[Kind, ...]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.kinds = {name: info.kinds for name, info in self.checked.relations.items()}
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+        self.strata: list[StatefulStratum] = []
+        self.kinds = {name: info.kinds for name, info in checked.relations.items()}
+        self.limited = {directive.relation for directive in checked.directives("limitsize")}
 
     def add(self, stratum: Stratum) -> None:
         rules = [flatten(number, self.checked.clause_types[number]) for number in stratum.clauses]
@@ -103,19 +96,23 @@ class _Rewrite:
             for made in (made for found in extracted if found for made in found[1]):
                 self.add_auxiliary(made)
             rules = [self.projected(found[0]) for found in extracted if found]
-        self.strata.append(StatefulStratum(stratum.relations, tuple(rules), whole=reason, recursive=stratum.recursive))
+        inputs = _inputs(rules, stratum.relations)
+        self.strata.append(
+            StatefulStratum(stratum.relations, inputs, tuple(rules), whole=reason, recursive=stratum.recursive)
+        )
 
     def add_auxiliary(self, made: core.CoreRule | AggregateRelation) -> None:
         """A stratum for one auxiliary relation, once."""
         if made.relation in self.kinds:
             return
+        names = (made.relation,)
         if isinstance(made, AggregateRelation):
             self.kinds[made.relation] = made.kinds
-            self.strata.append(StatefulStratum((made.relation,), aggregate=made))
+            self.strata.append(StatefulStratum(names, _inputs([made.rule()], names), aggregate=made))
         else:
             self.kinds[made.relation] = tuple(_kind_of(arg, made) for arg in made.args)
             rule = self.projected(made)
-            self.strata.append(StatefulStratum((made.relation,), (rule,)))
+            self.strata.append(StatefulStratum(names, _inputs([rule], names), (rule,)))
 
     def projected(self, rule: core.CoreRule) -> core.CoreRule:
         rule, projections = project_negations(rule, self.kinds)
@@ -125,17 +122,21 @@ class _Rewrite:
 
     def reason_to_be_whole(self, stratum: Stratum, rules: list[core.CoreRule]) -> str | None:
         declared = [self.checked.relations[name].decl for name in stratum.relations]
-        limited = {directive.relation for directive in self.checked.directives("limitsize")}
         expressions = {type(e) for rule in rules for e in _expressions(rule.body)}
         reasons = {
             "an eqrel": any("eqrel" in decl.qualifiers for decl in declared),
             "a choice-domain": any(decl.choice for decl in declared),
             "subsumption": any(rule.subsumes for rule in rules),
-            "a .limitsize": not limited.isdisjoint(stratum.relations),
+            "a .limitsize": not self.limited.isdisjoint(stratum.relations),
             "autoinc()": core.Counted in expressions,
             "the number of the iteration": core.Iterated in expressions,
         }
         return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def _inputs(rules: Iterable[core.CoreRule], own: Collection[str]) -> tuple[str, ...]:
+    read = (name for rule in rules for name in relations_in(rule.body))
+    return tuple(dict.fromkeys(name for name in read if name not in own))
 
 
 def _expressions(body: Iterable[core.CoreItem]) -> Iterator[core.Expression]:

@@ -5,6 +5,7 @@ the symbol and record dictionaries, and *pipelines*: plan steps encoded as integ
 runs over chunks of bindings. No kernel is compiled per rule or program. The API that `evaluate/` codes against:
 
     db = Database(threads=1)
+    db.sibling()                                # an empty database with the same symbols and records
     edge = db.create("edge", 2)                 # arity 0 is fine; db["edge"], "edge" in db, db.relations, db.drop
     edge.insert(array2d) -> int                 # new rows among them; behind delta_stop, like an Emit
     edge.count, len(edge)                       # all rows, those of the running iteration included
@@ -55,9 +56,12 @@ Errors at run time: `ArithmeticFault` (division by zero: operation, operands, `p
 from tidelog.store.database import Database
 from tidelog.store.equivalence import Equivalence
 from tidelog.store.faults import ArithmeticFault
+from tidelog.store.memory import release_spare
 from tidelog.store.operations import is_native
 from tidelog.store.pipeline import Pipeline
 from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
 
-__all__ = ["ArithmeticFault", "Database", "Equivalence", "Pipeline", "Relation", "Stratum", "is_native"]
+__all__ = [
+    "ArithmeticFault", "Database", "Equivalence", "Pipeline", "Relation", "Stratum", "is_native", "release_spare",
+]  # fmt: skip

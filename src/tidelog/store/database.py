@@ -56,6 +56,16 @@ class Database:
         self.records = Records(self)
         self._clock = time.perf_counter(), self.kernels.now()
 
+    def sibling(self) -> Database:
+        """An empty database with the same settings that shares symbols and records, so that a row means the same in
+        both. Only one of them may be running at a time."""
+        made = Database(
+            self.threads, self.chunk, self.initial_capacity, self.bitmaps_from, self.budget, self.parallel_from
+        )
+        made.symbols = self.symbols
+        made.records = Records(made, self.records)
+        return made
+
     def cycles_per_second(self) -> float:
         """How fast the counter runs that plans are timed with."""
         seconds = time.perf_counter() - self._clock[0]
@@ -69,6 +79,11 @@ class Database:
         self.adopt(relation)
         return relation
 
+    @property
+    def equivalences(self) -> frozenset[str]:
+        """The relations that are held as classes."""
+        return frozenset(name for name, found in self.relations.items() if isinstance(found, Equivalence))
+
     def complete_equivalence(self, name: str) -> Equivalence:
         """Replace a relation by the smallest equivalence that has its tuples."""
         given = self[name]
@@ -79,7 +94,23 @@ class Database:
 
     def drop(self, name: str) -> None:
         """Forget a relation; pipelines that use it must not run again."""
-        relation = self.relations.pop(name)
+        self.retire(self.relations.pop(name))
+
+    def renew(self, names: Sequence[str]) -> list[Relation]:
+        """Put an empty relation in the place of each of these; the ones that were there, which stay as they are."""
+        replaced = [self.relations[name] for name in names]
+        for old in replaced:
+            fresh = self.relations[old.name] = Relation(self, old.name, old.arity, stateful=old.stateful)
+            self.adopt(fresh)
+        return replaced
+
+    def reinstate(self, relation: Relation) -> None:
+        """Put a relation back in the place that `renew` took it from."""
+        self.retire(self.relations[relation.name])
+        self.relations[relation.name] = relation
+
+    def retire(self, relation: Relation) -> None:
+        """Forget a relation that has been replaced."""
         self._inserters.pop(relation.address, None)
         self._known.pop(relation.address, None)
 
@@ -149,6 +180,14 @@ class Database:
             relation.address, address(pointers), len(batch), address(keys), address(chosen), address(found)
         )
         return found.astype(bool)
+
+    def find(self, relation: Relation, batch: Array) -> Array:
+        """For each row, its number in a tagged relation, or -1."""
+        found, keys = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+        columns = np.ascontiguousarray(batch.T)
+        pointers = np.array([address(columns) + c * 8 * len(batch) for c in range(relation.arity)], np.int64)
+        self.kernels.find_rows(relation.address, address(pointers), len(batch), address(keys), address(found))
+        return found
 
     # Kernels
 

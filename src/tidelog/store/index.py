@@ -13,7 +13,7 @@ import numpy as np
 
 from tidelog.store import layout, packing
 from tidelog.store.layout import GOLDEN, PACKED, TAGGED
-from tidelog.store.memory import Array, Growable, address, zeros
+from tidelog.store.memory import Array, Growable, address, recycle, zeros
 
 if TYPE_CHECKING:
     from tidelog.store.relation import Relation
@@ -137,6 +137,7 @@ class Index:
         self._install(mode, bits, direct)
         self.block[layout.X_USED // 8] = used
         self.relation.database.kernels.rehash_index(address(old), old_bits, address(old_pack), self.address)
+        recycle(old)
 
     def grow_arena(self) -> None:
         used, need = self._get(layout.X_ARENA_USED), self._get(layout.X_NEED)

@@ -21,9 +21,9 @@ GROW_EVENTS, GROW_BUCKETS, GROW_SEEN, GROW_LISTS, PYTHON = range(9, 14)  # asked
 (
     R_ARITY, R_WIDE, R_ROWS, R_CAPACITY, R_COUNT, R_DELTA_START, R_DELTA_STOP, R_TABLE, R_BITS, R_USED, R_LIMIT,
     R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK, R_FIRST, R_STATE, R_ITERATION, R_OVERFLOW, R_LEFT, R_NLEFT, R_CAME,
-    R_NCAME, R_LOST, R_NLOST, R_LIST_CAPACITY, R_LOG, R_NLOG, R_LOG_CAPACITY,
-) = _fields(30)  # fmt: skip
-R_SIZE = 30
+    R_NCAME, R_LOST, R_NLOST, R_LIST_CAPACITY, R_LOG, R_NLOG, R_LOG_CAPACITY, R_NUMBERS, R_NUMBER_CAPACITY,
+) = _fields(32)  # fmt: skip
+R_SIZE = 32
 
 # The state of a row, behind its columns: the iteration in which it is found now and in the state before the running
 # update, and the number of its derivations in that iteration. A row that is not there has the iteration NEVER.
@@ -31,8 +31,11 @@ NOW, BEFORE_NOW, DERIVED = range(3)
 STATE_COLUMNS = 3
 NEVER = 2**31 - 1
 
-# How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys.
-BAG, PACKED, TAGGED, BITMAP = range(4)
+# How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys;
+# and, where a tuple must lead to its row: by (packed key, row number), by bitmaps with 64 row numbers.
+BAG, PACKED, TAGGED, BITMAP, NUMBERED, BLOCKED = range(6)
+SLOT_WORDS = {BAG: 0, PACKED: 1, TAGGED: 1, BITMAP: 2, NUMBERED: 2, BLOCKED: 4}
+B_BITS, B_LIST, B_STAMP, B_FRESH = 8, 16, 20, 24  # in the slot of a block
 TOP = -(2**63)  # marks a slot in use
 GOLDEN = -7046029254386353131
 

@@ -15,8 +15,9 @@ import numpy as np
 from tidelog.plan.steps import View
 from tidelog.store import layout, packing
 from tidelog.store.index import Index
-from tidelog.store.layout import BAG, BITMAP, PACKED, TAGGED
-from tidelog.store.memory import Array, Growable, address, zeros
+from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
+from tidelog.store.memory import Array, Growable, address, recycle, zeros
+from tidelog.store.row_states import RowStates
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FULLEST = 0.65
 MOST_ROWS = 2**31
 DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
+VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
 
 
 def field(offset: int) -> Any:
@@ -38,7 +40,7 @@ def field(offset: int) -> Any:
     return property(get, put)
 
 
-class Relation:
+class Relation(RowStates):
     """See the module's docstring. Made by `Database.create`."""
 
     count = field(layout.R_COUNT)
@@ -66,7 +68,8 @@ class Relation:
         self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
         self.restless = 0  # how often it has changed under a sorted index
         self.dirty = False  # whether rows may have died
-        self._wanted_mode = TAGGED if stateful else mode
+        self._wanted_mode = NUMBERED if stateful else mode
+        self._numbers = Growable(64, False, 0)
         self._wide = wide
         self._stride = arity + (layout.STATE_COLUMNS if stateful else 0)
         self.block[layout.R_ARITY // 8] = arity
@@ -95,9 +98,16 @@ class Relation:
         """Install an empty identity table."""
         self.mode, self._bits, self._used = mode, bits, 0
         self._limit = int((1 << bits) * FULLEST)
-        self._table = zeros(0 if mode == BAG else (1 << bits) * (2 if mode == BITMAP else 1))
+        self._table = zeros(layout.SLOT_WORDS[mode] << bits)
+        if mode != BLOCKED:
+            self._numbers = Growable(64, False, 0)
+        self._publish_numbers()
         self.block[layout.R_TABLE // 8] = address(self._table)
         self.block[layout.R_PACK // 8] = address(self._pack)
+
+    def _publish_numbers(self) -> None:
+        self.block[layout.R_NUMBERS // 8] = address(self._numbers.data)
+        self.block[layout.R_NUMBER_CAPACITY // 8] = self._numbers.capacity
 
     # Views
 
@@ -151,6 +161,10 @@ class Relation:
         """For each row, whether it is known."""
         return self.database.member(self, self._batch(rows))
 
+    def find(self, rows: Any) -> Array:
+        """For each row, its number, or -1; of a relation with state."""
+        return self.database.find(self, self._batch(rows))
+
     def _batch(self, rows: Any) -> Array:
         batch = np.ascontiguousarray(rows, np.int64)
         if batch.ndim != 2 or batch.shape[1] != self.arity:
@@ -167,7 +181,10 @@ class Relation:
     def memory(self) -> dict[str, int]:
         """Bytes in use, by part."""
         width = 8 if self.wide else 4
-        parts = {"rows": self.count * self._stride * width, "identity": self._table.nbytes}
+        parts = {
+            "rows": self.count * self._stride * width,
+            "identity": self._table.nbytes + self._used * 256 * (self.mode == BLOCKED),
+        }
         for (columns, by), index in self.indexes.items():
             name = f"index({', '.join(map(str, columns))})" + ("" if by is None else f" by {by}")
             parts[name] = index.nbytes
@@ -180,73 +197,25 @@ class Relation:
         self.count = 1
         self.settle()
 
-    # State
+    # State (see `row_states`)
 
-    def state(self, rows: Any = slice(None)) -> Any:
-        """The state columns (see `layout`) of rows given by number, or of all."""
-        return self._rows.data[: self.count, self.arity :][rows]
+    def enter_absent(self, rows: Any) -> Array:
+        """The numbers of these rows; those that were not known are entered as tuples that are not there."""
+        self.iteration = layout.NEVER
+        self.insert(rows)
+        self.settle()
+        return self.find(rows)
 
-    def set_state(self, rows: Any, which: int, values: Any) -> None:
-        self._rows.data[rows, self.arity + which] = values
-
-    @property
-    def log(self) -> Array:
-        """What the running update has changed, in order: (row, its iteration before, its derivations before)."""
-        return self._log[: int(self.block[layout.R_NLOG // 8])]
-
-    def remember(self, rows: Array) -> None:
-        """Note the state of rows that are about to be changed."""
-        n = len(self.log)
-        self.grow_lists(len(rows))
-        state = self.state(rows)
-        self._log[n : n + len(rows)] = np.column_stack((rows, state[:, layout.NOW], state[:, layout.DERIVED]))
-        self.block[layout.R_NLOG // 8] = n + len(rows)
-
-    def list_rows(self, place: int, rows: Array) -> None:
-        """Make a list (R_LEFT, R_CAME or R_LOST) of these rows."""
-        self.grow_lists(len(rows))
-        self._lists[(place - layout.R_LEFT) // 16, : len(rows)] = rows
-        self.block[place // 8 + 1] = len(rows)
-
-    def grow_lists(self, room: int) -> None:
-        """Room for more rows in the lists and in the log."""
-        if room > self._lists.shape[1]:
-            larger = np.empty((3, max(room, 2 * self._lists.shape[1])), np.int64)
-            larger[:, : self._lists.shape[1]] = self._lists
-            self._lists = larger
-        need = int(self.block[layout.R_NLOG // 8]) + room
-        if need > len(self._log):
-            log = np.empty((max(need, 2 * len(self._log)), 3), np.int64)
-            log[: len(self._log)] = self._log
-            self._log = log
-        self._publish_lists()
-
-    def _publish_lists(self) -> None:
-        for i, place in enumerate((layout.R_LEFT, layout.R_CAME, layout.R_LOST)):
-            self.block[place // 8] = address(self._lists[i])
-        self.block[layout.R_LIST_CAPACITY // 8] = self._lists.shape[1]
-        self.block[layout.R_LOG // 8] = address(self._log)
-        self.block[layout.R_LOG_CAPACITY // 8] = len(self._log)
-
-    def forget_log(self) -> None:
-        """The running update is over: what was before is what is now."""
-        self._lists, self._log = np.empty((3, 8), np.int64), np.empty((8, 3), np.int64)
-        for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST, layout.R_NLOG):
-            self.block[count // 8] = 0
-        self._publish_lists()
-
-    def commit(self) -> None:
-        """Make the state that an update has made the one before the next."""
-        rows = self.log[:, 0]
-        self.set_state(rows, layout.BEFORE_NOW, self.state(rows)[:, layout.NOW])
-        self.forget_log()
-
-    def undo(self) -> None:
-        """Give up what an update has done."""
-        rows, now, derived = self.log[::-1].T  # of several notes on a row, the first is written last
-        self.set_state(rows, layout.NOW, now)
-        self.set_state(rows, layout.DERIVED, derived)
-        self.forget_log()
+    def compact(self) -> None:
+        """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
+        data = self._rows.data[: self.count][self.state()[:, layout.NOW] != layout.NEVER]
+        self.clear()
+        self._rows.grow(0, max(len(data), 1))
+        self._rows.data[: len(data)] = data
+        self.count = len(data)
+        self._publish_rows()
+        self.refit([0] * self.arity, [0] * self.arity)
+        self.settle()
 
     # Growth, when a kernel asks for it
 
@@ -260,31 +229,44 @@ class Relation:
 
     def grow_identity(self, room: int) -> None:
         """A larger table with room for more tuples; bitmaps if the tuples lie close together."""
+        if self.mode == BLOCKED and self._used + room <= self._limit:
+            self._numbers.grow(self._used, self._used + room)
+            self._publish_numbers()
+            return
         mode, lowest = self.mode, None
-        if self.count >= self.database.bitmaps_from and mode == PACKED:
+        blocks, keys, dense = (BLOCKED, NUMBERED, VERY_DENSE) if self.stateful else (BITMAP, PACKED, DENSE)
+        if self.count >= self.database.bitmaps_from and mode == keys:
             density, lowest = self._density()
-            mode = BITMAP if density >= DENSE else PACKED
-        elif mode == BITMAP and self.count < 1.5 * self._used:
-            mode = PACKED
-        units = self.count / density if mode == BITMAP and lowest is not None else self._used
-        if mode == PACKED != self.mode:
+            mode = blocks if density >= dense else keys
+        elif mode == blocks and self.count < dense / 2 * self._used:
+            mode = keys
+        units = self.count / density if mode == blocks and lowest is not None else self._used
+        if mode == keys != self.mode:
             units = self.count
         bits = 6
         while (1 << bits) * FULLEST < max((1.5 if units > 1 << 16 else 3) * units, units + room):
             bits += 1
         if mode != self.mode or mode == TAGGED:
-            if mode == BITMAP and lowest is not None:
+            if lowest is not None and mode == blocks:
                 self._pack = packing.lowest_column(self._pack, lowest)
             self._rebuild(mode, bits)
             return
         old, old_bits, used = self._table, self._bits, self._used
         self._publish_table(mode, bits)
         self._used = used
+        if mode == BLOCKED:
+            self._numbers.grow(used, used + room)
+            self._publish_numbers()
         self.database.kernels.rehash_identity(address(old), old_bits, self.address)
+        recycle(old)
 
     def _rebuild(self, mode: int, bits: int) -> None:
         """Build a new table from the rows; larger than asked for if their blocks turn out to be more than estimated."""
         while True:
+            recycle(self._table)
+            if mode == BLOCKED:
+                self._numbers = Growable(64, False, 0)
+                self._numbers.grow(0, int((1 << bits) * FULLEST))
             self._publish_table(mode, bits)
             if self.database.kernels.rebuild_identity(self.address, address(self.database.scratch)) == layout.DONE:
                 return
@@ -306,7 +288,7 @@ class Relation:
             rows = self.rows()
             lows = [min(a, int(b)) for a, b in zip(lows, rows.min(axis=0), strict=True)]
             highs = [max(a, int(b)) for a, b in zip(highs, rows.max(axis=0), strict=True)]
-        if not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
+        if self.arity and not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
             self._rows.widen(self.count)
             self._wide = True
             self._publish_rows()
@@ -315,7 +297,7 @@ class Relation:
         if self.mode == BAG:
             return
         pack = packing.fit(lows, highs, self.wide) if self.mode != TAGGED else None
-        mode = TAGGED if pack is None else PACKED
+        mode = TAGGED if pack is None else NUMBERED if self.stateful else PACKED
         self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
         bits = max(self._bits, 6)
         while (1 << bits) * FULLEST < self.count + 1:

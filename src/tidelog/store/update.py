@@ -1,6 +1,6 @@
 """An update of one stratum, run natively: from the rows that changed below it and among its facts to its new state.
 
-How to use it: `list_changes` for every relation that changed, then `run`; afterwards the state columns of the rows hold
+How to use it: list the changed rows (`Relation.list_rows`), then `run`; afterwards the state columns of the rows hold
 the new state beside the one before, and each relation's log says which rows were changed. What is always true: no row
 moves; what is written can be undone from the logs. Cost: proportional to the derivations that the change affects.
 """
@@ -8,17 +8,19 @@ moves; what is written can be undone from the logs. Cost: proportional to the de
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from tidelog.plan.steps import Step
+from tidelog.plan.steps import Absent, Exists, Match, Probe, Scan, Step
 from tidelog.store import layout as y
-from tidelog.store.adaptive import alternatives
+from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.filing import Filing
+from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
+from tidelog.store.operations import is_native
 from tidelog.store.pipeline import Pipeline
 from tidelog.store.relation import Relation
 
@@ -26,42 +28,90 @@ if TYPE_CHECKING:
     from tidelog.store.database import Database
 
 UNLIMITED = 1 << 62
+SLICE = 1 << 20
+"""Bindings between two looks at the budget and the clock."""
+SMALL = 1 << 18
+"""An index of a relation with fewer rows costs little."""
+
+Watch = Callable[[int, int], None]
 
 
 class OverBudget(Exception):
     """The update has cost more than it was allowed to; what it has done is to be undone."""
 
 
-class Update:
-    """See the module's docstring. `own` are the stratum's relations; `plans` begin with a list of rows and file."""
+class Stages(Protocol):
+    """A plan with steps that are not native: pipelines, the first of which scans a list, and Python between them."""
 
-    def __init__(self, database: Database, own: Sequence[str], plans: Sequence[tuple[Step, ...]]) -> None:
+    pipelines: list[Pipeline]
+
+    @property
+    def effort(self) -> int: ...
+
+    def run(self) -> None: ...
+
+
+class Update:
+    """See the module's docstring. `own` are the stratum's relations; `plans` begin with a list of rows and file.
+
+    `stages` makes what runs a plan (by its number) that is not native.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        own: Sequence[str],
+        plans: Sequence[tuple[Step, ...]],
+        stages: Callable[[int, Filing], Stages],
+    ) -> None:
         self.database = database
         self.own = [database[name] for name in own]
         self.filing = Filing(database.__getitem__)
         self.block = self.filing.block
+        self.relations = list({r.address: r for r in [*self.own, *self._named(plans)]}.values())
+        self._plan_of: list[int] = []
+        self._pipelines: list[Pipeline] = []  # for a plan with stages, its first
+        self._stages: dict[int, Stages] = {}  # by place among the pipelines
+        self._probed = {(m.relation, _columns(m)) for steps in plans for m in _matches(steps)}
         scratch = Scratch(database.chunk)
-        arity = {r.name: r.arity for r in database}.__getitem__
-        parts = [(i, s) for i, steps in enumerate(plans) for s in alternatives(steps, arity)]
-        self._plan_of = [i for i, _ in parts]
-        self._pipelines = [
-            Pipeline(database, steps, changing=frozenset(own), scratch=scratch, filing=self.filing)
-            for _, steps in parts
-        ]
-        self.relations = list({r.address: r for r in self._named(plans)}.values())
+        for number, steps in enumerate(plans):
+            if all(is_native(step) for step in steps):
+                for way in self._alternatives(steps):
+                    self._add(
+                        number,
+                        Pipeline(database, way, changing=frozenset(own), scratch=scratch, filing=self.filing),
+                    )
+            else:
+                run = stages(number, self.filing)
+                self._stages[len(self._pipelines)] = run
+                self._add(number, run.pipelines[0])
+
+    def _add(self, number: int, pipeline: Pipeline) -> None:
+        self._plan_of.append(number)
+        self._pipelines.append(pipeline)
+
+    def _alternatives(self, steps: tuple[Step, ...]) -> list[tuple[Step | Fewer, ...]]:
+        """The ways that a plan may go, where they need no large index that is not needed anyway."""
+        ways = alternatives(steps, lambda name: self.database[name].arity)
+        tests = [step for way in ways for step in way if isinstance(step, Fewer)]
+        return ways if all(self._affordable(m) for t in tests for m in (t.left, t.right)) else [steps]
+
+    def _affordable(self, match: Match) -> bool:
+        relation, columns = self.database[match.relation], _columns(match)
+        return relation.count < SMALL or (columns, None) in relation.indexes or (relation.name, columns) in self._probed
 
     def _named(self, plans: Sequence[tuple[Step, ...]]) -> list[Relation]:
-        names = [m.relation for steps in plans for s in steps if (m := getattr(s, "match", None)) is not None]
-        return [*self.own, *(self.database[name] for name in dict.fromkeys(names))]
+        return [self.database[name] for name in dict.fromkeys(m.relation for steps in plans for m in _matches(steps))]
+
+    @property
+    def stale(self) -> bool:
+        """Whether a relation that it was made for has been replaced."""
+        return any(self.database.relations.get(r.name) is not r for r in self.relations)
 
     @property
     def work(self) -> int:
         """Bindings made so far: what the budget counts."""
         return int(self.block[y.U_WORK // 8])
-
-    @property
-    def events(self) -> int:
-        return int(self.block[y.U_EVENTS // 8])
 
     @property
     def bucket(self) -> int:
@@ -70,53 +120,83 @@ class Update:
 
     def prepare(self) -> None:
         """Encode the plans and build the indexes that they need."""
-        encoded = self._encode()
-        for index in {x.address: x for e in encoded for x, _ in e.indexes}.values():
+        self._encode()
+        for index in self._indexes().values():
             self.database.update(index)
 
-    def _encode(self) -> list[Encoded]:
-        while sum(p.encoded().stale for p in self._pipelines):
-            pass
-        return [p.encoded() for p in self._pipelines]
+    def _all_pipelines(self) -> list[Pipeline]:
+        return [*self._pipelines, *(p for stages in self._stages.values() for p in stages.pipelines)]
 
-    def run(self, budget: int = UNLIMITED, watch: Callable[[int, int], None] | None = None) -> None:
+    def _encode(self) -> None:
+        while sum(p.encoded().stale for p in self._all_pipelines()):
+            pass
+
+    def _indexes(self) -> dict[int, Index]:
+        return {x.address: x for p in self._all_pipelines() for x, _ in p.encoded().indexes}
+
+    def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> None:
         """Run to the end. `watch(bucket, work)` is called now and then; it may raise to stop."""
-        encoded = self._encode()
-        indexes = {x.address: x for e in encoded for x, _ in e.indexes}
+        self._encode()
+        encoded = [p.encoded() for p in self._pipelines]
+        indexes = self._indexes()
         plans = {address(e.plan): i for i, e in enumerate(encoded)}
-        lists = [
-            np.array(a, np.int64)
-            for a in (list(plans), [r.address for r in self.own], [r.address for r in self.relations], list(indexes))
-        ]
-        places = ((y.U_NPLAN, y.U_PLANS), (y.U_NOWN, y.U_OWN), (y.U_NALL, y.U_ALL), (y.U_NINDEX, y.U_INDEXES))
-        for (count, pointer), array in zip(places, lists, strict=True):
-            self.block[count // 8], self.block[pointer // 8] = len(array), address(array)
-        self.block[y.U_PHASE // 8], self.block[y.U_POSITION // 8] = y.PHASE_EXTEND, 0
-        self.block[y.U_BUCKET // 8] = self.block[y.U_WORK // 8] = self.block[y.U_EVENTS // 8] = 0
-        self.block[y.U_SCRATCH // 8] = address(self.database.scratch)
-        self.block[y.U_BUDGET // 8] = budget
-        for e in encoded:
-            e.plan[y.P_LEVEL // 8], e.plan[y.P_EFFORT // 8] = -1, 0
-        for relation in self.relations:
-            relation.dirty, relation.iteration = True, y.NEVER
+        keep = self._point_to(
+            [at | (i in self._stages) for at, i in plans.items()],
+            [r.address for r in self.own],
+            [r.address for r in self.relations],
+            list(indexes),
+        )
+        self._begin(budget, encoded)
         while (status := self.database.kernels.run_update(self.filing.address)) != y.DONE:
             subject = int(self.block[y.U_SUBJECT // 8])
             if status in (y.GROW_EVENTS, y.GROW_BUCKETS, y.GROW_SEEN):
                 self.filing.grow(status)
             elif status == y.GROW_LISTS:
                 self.database.relation_at(subject).grow_lists(int(self.block[y.U_NEED // 8]))
+            elif status == y.PYTHON:
+                self._run_stages(self._stages[plans[subject]])
             elif subject in indexes:
                 self.database.serve_index(status, indexes[subject])
             elif subject in plans:
                 self._serve_plan(status, plans[subject], encoded)
             if status == y.PAUSE:
                 running = 0 if subject == 0 else int(encoded[plans[subject]].plan[y.P_EFFORT // 8])
-                if self.work + running > budget:
-                    raise OverBudget
-                if watch is not None:
-                    watch(self.bucket, self.work + running)
+                self._look(self.work + running, budget, watch)
+        del keep
         for relation in self.relations:
             relation.settle()
+
+    def _point_to(self, *addresses: list[int]) -> list[Array]:
+        """Give the kernel its lists of plans, own relations, all relations, and indexes; they must be kept."""
+        places = ((y.U_NPLAN, y.U_PLANS), (y.U_NOWN, y.U_OWN), (y.U_NALL, y.U_ALL), (y.U_NINDEX, y.U_INDEXES))
+        arrays = [np.array(words, np.int64) for words in addresses]
+        for (count, pointer), array in zip(places, arrays, strict=True):
+            self.block[count // 8], self.block[pointer // 8] = len(array), address(array)
+        return arrays
+
+    def _begin(self, budget: int, encoded: list[Encoded]) -> None:
+        self.block[y.U_PHASE // 8], self.block[y.U_POSITION // 8] = y.PHASE_EXTEND, 0
+        self.block[y.U_BUCKET // 8] = self.block[y.U_WORK // 8] = self.block[y.U_EVENTS // 8] = 0
+        self.block[y.U_SCRATCH // 8] = address(self.database.scratch)
+        self.block[y.U_BUDGET // 8] = min(budget, SLICE)
+        for e in encoded:
+            e.plan[y.P_LEVEL // 8], e.plan[y.P_EFFORT // 8] = -1, 0
+        for relation in self.relations:
+            relation.dirty, relation.iteration = True, y.NEVER
+
+    def _run_stages(self, stages: Stages) -> None:
+        """Run a plan that needs Python, and have the kernel go on behind it."""
+        before = stages.effort
+        stages.run()
+        self.block[y.U_WORK // 8] += stages.effort - before
+        self.block[y.U_POSITION // 8] += 1
+
+    def _look(self, work: int, budget: int, watch: Watch | None) -> None:
+        if work > budget:
+            raise OverBudget
+        if watch is not None:
+            watch(self.bucket, work)
+        self.block[y.U_BUDGET // 8] = min(budget, work + SLICE)
 
     def _serve_plan(self, status: int, i: int, encoded: list[Encoded]) -> None:
         try:
@@ -124,6 +204,14 @@ class Update:
         except ArithmeticFault as fault:
             fault.plan = self._plan_of[i]
             raise
+
+
+def _matches(steps: Sequence[Step]) -> list[Match]:
+    return [step.match for step in steps if isinstance(step, Scan | Probe | Exists | Absent)]
+
+
+def _columns(match: Match) -> tuple[int, ...]:
+    return tuple(column for column, _ in match.key)
 
 
 def changed_rows(relation: Relation) -> tuple[Array, Array]:

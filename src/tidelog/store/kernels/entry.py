@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.store.kernels.machine import now, run_plan, run_stratum
-from tidelog.store.kernels.membership import find_members
+from tidelog.store.kernels.membership import find_members, find_rows
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
 from tidelog.store.kernels.segments import rehash_index, update_index
@@ -35,7 +35,9 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
     elif which == 9:
         return run_update(a)
     elif which == 10:
-        return number_texts(a, b, c, d, e, f)
+        find_rows(a, b, c, d, e)
     elif which == 11:
+        return number_texts(a, b, c, d, e, f)
+    elif which == 12:
         rehash_texts(a)
     return 0

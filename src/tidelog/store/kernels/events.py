@@ -113,7 +113,7 @@ def file_chunk(p: int, op: int, m: int) -> int:
     heads, buckets = ld64(p + P_SLOTS), ld64(p + P_SOURCES)
     if arriving:
         st64(p + P_SUBJECT, r)
-        status = insert_chunk(r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), 0, ld64(p + P_CHOSEN), heads, 0)
+        status = insert_chunk(r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), buckets, ld64(p + P_CHOSEN), heads, 0)
         if status != DONE:
             return status
     else:

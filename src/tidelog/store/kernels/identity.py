@@ -4,7 +4,8 @@ Three tables, all open addressing with linear probing, slot chosen by the high b
 - packed: the columns, each less its lower limit, side by side in 63 bits: one cache line per derivation;
 - bitmap: the packed key without its six low bits, and a word with one bit for each of the 64 tuples that share it;
 - tagged: 31 bits of hash and the row number; equal tags are settled by comparing the row.
-A relation with state is tagged; each insertion counts its derivation, if the tuple is one of the running iteration.
+- numbered, blocked: like packed and bitmap, and they lead to the row: for relations with state, where an insertion
+  counts its derivation if the tuple is one of the running iteration.
 What is always true: a slot is zero or has its top bit set; at least one slot is free; every row is in the table once.
 A chunk is hashed and its lines prefetched before any is probed. A chunk that does not fit (a value outside the packed
 ranges, or of the narrow width; a full table) changes nothing and is reported.
@@ -18,16 +19,23 @@ from tidelog.store.kernels.raw import (
     fetch_or,
     inlined,
     kernel,
+    ld32,
     ld64,
     ldw,
     lshr,
     prefetch,
+    st32,
     st64,
     stw,
 )
 from tidelog.store.layout import (
+    B_BITS,
+    B_FRESH,
+    B_LIST,
+    B_STAMP,
     BAG,
     BEFORE_NOW,
+    BLOCKED,
     DERIVED,
     DONE,
     GOLDEN,
@@ -36,6 +44,7 @@ from tidelog.store.layout import (
     MISFIT,
     NEVER,
     NOW,
+    NUMBERED,
     PACKED,
     R_ARITY,
     R_BITS,
@@ -46,6 +55,8 @@ from tidelog.store.layout import (
     R_LIMIT,
     R_LOCK,
     R_MODE,
+    R_NUMBER_CAPACITY,
+    R_NUMBERS,
     R_OVERFLOW,
     R_PACK,
     R_ROWS,
@@ -315,9 +326,106 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
     return k
 
 
+@inlined
+def write_row(at: int, columns: int, i: int, arity: int, iteration: int, wide: int) -> None:
+    """Write tuple i of a chunk as a row, with the state of a new one."""
+    for c in range(arity):
+        stw(at + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
+    begin_state(at + (arity << (2 + wide)), iteration, wide)
+
+
+@kernel
+def insert_numbered(r: int, columns: int, keys: int, m: int, numbers: int) -> None:
+    """Insert m tuples with packed keys; `numbers` (if not 0) receives row numbers."""
+    table, bits, n = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT)
+    shift, mask, before = 64 - bits, (1 << bits) - 1, n
+    wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
+    stride, derived = ld64(r + R_STRIDE) << (2 + wide), (arity + DERIVED) << (2 + wide)
+    stop = ld64(r + R_DELTA_STOP) if 0 < iteration < NEVER else NEVER  # from here on, a derivation counts
+    for i in range(m):
+        prefetch(table + lshr(mix(ld64(keys + i * 8)), shift) * 16)
+    for i in range(m):
+        key = ld64(keys + i * 8)
+        s = lshr(mix(key), shift)
+        key |= TOP
+        row = -1
+        while True:
+            e = ld64(table + s * 16)
+            if e == key:
+                row = ld64(table + s * 16 + 8)
+                if row >= stop:
+                    count_again(r, rows + row * stride + derived, wide)
+                break
+            if e == 0:
+                row = n
+                st64(table + s * 16, key)
+                st64(table + s * 16 + 8, row)
+                write_row(rows + row * stride, columns, i, arity, iteration, wide)
+                n += 1
+                break
+            s = (s + 1) & mask
+        if numbers:
+            st64(numbers + i * 8, row)
+    st64(r + R_COUNT, n)
+    st64(r + R_USED, ld64(r + R_USED) + n - before)
+
+
+@inlined
+def seek_block(r: int, table: int, block: int, s: int, mask: int) -> int:
+    """The slot of a block (its key with TOP), looked for from slot s on; made if there is none."""
+    while True:
+        slot = table + s * 32
+        e = ld64(slot)
+        if e == block:
+            return slot
+        if e == 0:
+            st64(slot, block)
+            st32(slot + B_LIST, ld64(r + R_USED))
+            st64(r + R_USED, ld64(r + R_USED) + 1)
+            return slot
+        s = (s + 1) & mask
+
+
+@kernel
+def insert_blocked(r: int, columns: int, keys: int, m: int, slots: int, numbers: int) -> None:
+    """insert_numbered for a table of blocks: (key without six bits, bitmap, number of its list of rows, and the bits
+    that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row)."""
+    table, bits, n, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT), ld64(r + R_NUMBERS)
+    wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
+    stride, derived = ld64(r + R_STRIDE) << (2 + wide), (arity + DERIVED) << (2 + wide)
+    shift, mask, counting = 64 - bits, (1 << bits) - 1, 0 < iteration < NEVER
+    for i in range(m):
+        s = lshr(mix(lshr(ld64(keys + i * 8), 6)), shift)
+        st64(slots + i * 8, s)
+        prefetch(table + s * 32)
+    for i in range(m):
+        key = ld64(keys + i * 8)
+        slot, bit = seek_block(r, table, lshr(key, 6) | TOP, ld64(slots + i * 8), mask), 1 << (key & 63)
+        word = ld64(slot + B_BITS)
+        row = n
+        if word & bit == 0:
+            st64(slot + B_BITS, word | bit)
+            if ld32(slot + B_STAMP) == iteration:
+                st64(slot + B_FRESH, ld64(slot + B_FRESH) | bit)
+            else:
+                st32(slot + B_STAMP, iteration)
+                st64(slot + B_FRESH, bit)
+            st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, row)
+            write_row(rows + row * stride, columns, i, arity, iteration, wide)
+            n += 1
+        elif counting and ld64(slot + B_FRESH) & bit and ld32(slot + B_STAMP) == iteration:
+            row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
+            count_again(r, rows + row * stride + derived, wide)
+        elif numbers:
+            row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
+        if numbers:
+            st64(numbers + i * 8, row)
+    st64(r + R_COUNT, n)
+
+
 @kernel
 def insert_chunk(r: int, columns: int, m: int, keys: int, slots: int, chosen: int, numbers: int, shared: int) -> int:
-    """Insert a chunk of m tuples; a status. New rows are appended. `numbers` needs a tagged relation.
+    """Insert a chunk of m tuples; a status. New rows are appended. `numbers` needs a table that leads to rows.
 
     `shared` is how many tuples other threads may be inserting meanwhile.
     """
@@ -346,6 +454,14 @@ def insert_chunk(r: int, columns: int, m: int, keys: int, slots: int, chosen: in
         return DONE
     if pack_columns(columns, arity, ld64(r + R_PACK), m, keys) != 0:
         return MISFIT
+    if mode == NUMBERED:
+        insert_numbered(r, columns, keys, m, numbers)
+        return DONE
+    if mode == BLOCKED:
+        if ld64(r + R_USED) + m > ld64(r + R_NUMBER_CAPACITY):
+            return GROW_IDENTITY
+        insert_blocked(r, columns, keys, m, slots, numbers)
+        return DONE
     table, bits = ld64(r + R_TABLE), ld64(r + R_BITS)
     if shared:
         if mode == PACKED:

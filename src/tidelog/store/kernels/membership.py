@@ -7,14 +7,17 @@ may not be seen.
 from __future__ import annotations
 
 from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
-from tidelog.store.kernels.raw import inlined, kernel, ld64, ldw, lshr, prefetch, st64
+from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st64
 from tidelog.store.layout import (
     AFTER,
     ALL,
+    B_LIST,
     BEFORE_NOW,
+    BLOCKED,
     DELTA,
     NEVER,
     NOW,
+    NUMBERED,
     OLD,
     PACKED,
     R_ARITY,
@@ -23,6 +26,7 @@ from tidelog.store.layout import (
     R_DELTA_START,
     R_DELTA_STOP,
     R_MODE,
+    R_NUMBERS,
     R_PACK,
     R_ROWS,
     R_STRIDE,
@@ -55,8 +59,49 @@ def fits_columns(columns: int, arity: int, pack: int, m: int, keys: int, chosen:
 
 
 @kernel
+def find_numbered(r: int, columns: int, m: int, keys: int, found: int) -> None:
+    """find_rows in a table of packed keys, or of blocks of them."""
+    arity, table, bits, pack = ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_PACK)
+    blocked, lists = ld64(r + R_MODE) == BLOCKED, ld64(r + R_NUMBERS)
+    shift, mask = 64 - bits, (1 << bits) - 1
+    low = 6 if blocked else 0
+    size = 32 if blocked else 16
+    for i in range(m):
+        key, bad = 0, 0
+        for c in range(arity):
+            v = ld64(ld64(columns + c * 8) + i * 8) - ld64(pack + c * 24)
+            bad |= lshr(v, ld64(pack + c * 24 + 8))
+            key |= v << ld64(pack + c * 24 + 16)
+        if bad:
+            key = -1
+        else:
+            prefetch(table + lshr(mix(lshr(key, low)), shift) * size)
+        st64(keys + i * 8, key)
+    for i in range(m):
+        key = ld64(keys + i * 8)
+        st64(found + i * 8, -1)
+        if key >= 0:
+            wanted, s = lshr(key, low) | TOP, lshr(mix(lshr(key, low)), shift)
+            while True:
+                slot = table + s * size
+                e = ld64(slot)
+                if e == wanted:
+                    if not blocked:
+                        st64(found + i * 8, ld64(slot + 8))
+                    elif lshr(ld64(slot + 8), key & 63) & 1:
+                        st64(found + i * 8, ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4))
+                    break
+                if e == 0:
+                    break
+                s = (s + 1) & mask
+
+
+@kernel
 def find_rows(r: int, columns: int, m: int, keys: int, found: int) -> None:
-    """found[i] := the row of tuple i in a tagged relation, or -1; `keys` is scratch."""
+    """found[i] := the row of tuple i, or -1, where the table leads to rows; `keys` is scratch."""
+    if ld64(r + R_MODE) != TAGGED:
+        find_numbered(r, columns, m, keys, found)
+        return
     arity, table, bits = ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS)
     shift, mask = 64 - bits, (1 << bits) - 1
     wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
@@ -107,7 +152,7 @@ def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: in
     shift, mask = 64 - bits, (1 << bits) - 1
     if ld64(r + R_COUNT) == 0:
         return
-    if mode == TAGGED:
+    if mode in (TAGGED, NUMBERED, BLOCKED):
         find_rows(r, columns, m, keys, found)
         for i in range(m):
             st64(found + i * 8, int(ld64(found + i * 8) >= 0))

@@ -6,20 +6,30 @@ their order is kept); otherwise one insertion per row.
 
 from __future__ import annotations
 
-from tidelog.store.kernels.identity import insert_bitmap, insert_packed, mix
-from tidelog.store.kernels.raw import kernel, ld64, ldw, lshr, prefetch, st64
+from tidelog.store.kernels.identity import insert_bitmap, insert_packed, mix, seek_block
+from tidelog.store.kernels.raw import kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64
 from tidelog.store.layout import (
+    B_BITS,
+    B_FRESH,
+    B_LIST,
+    B_STAMP,
     BITMAP,
+    BLOCKED,
     DONE,
     GOLDEN,
     GROW_IDENTITY,
+    NUMBERED,
     PACKED,
     R_ARITY,
     R_BITS,
     R_COUNT,
+    R_DELTA_STOP,
     R_FIRST,
+    R_ITERATION,
     R_LIMIT,
     R_MODE,
+    R_NUMBER_CAPACITY,
+    R_NUMBERS,
     R_PACK,
     R_ROWS,
     R_STRIDE,
@@ -35,19 +45,52 @@ BLOCK = 256
 
 @kernel
 def rehash_identity(old: int, old_bits: int, r: int) -> None:
-    """Move the slots of a smaller packed or bitmap table into the present one."""
+    """Move the slots of a smaller table of packed keys or blocks into the present one of the same kind."""
     table, bits, mode = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_MODE)
     shift, mask = 64 - bits, (1 << bits) - 1
-    size = 16 if mode == BITMAP else 8
+    size = 8
+    if mode in (BITMAP, NUMBERED):
+        size = 16
+    elif mode == BLOCKED:
+        size = 32
     for i in range(1 << old_bits):
         e = ld64(old + i * size)
         if e != 0:
             s = lshr(mix(e & ~TOP), shift)
             while ld64(table + s * size) != 0:
                 s = (s + 1) & mask
-            st64(table + s * size, e)
-            if mode == BITMAP:
-                st64(table + s * 16 + 8, ld64(old + i * 16 + 8))
+            for word in range(0, size, 8):
+                st64(table + s * size + word, ld64(old + i * size + word))
+
+
+@kernel
+def number_rows(table: int, bits: int, keys: int, m: int, first: int) -> None:
+    """Enter m distinct packed keys, those of the rows from `first` on."""
+    shift, mask = 64 - bits, (1 << bits) - 1
+    for i in range(m):
+        prefetch(table + lshr(mix(ld64(keys + i * 8)), shift) * 16)
+    for i in range(m):
+        s = lshr(mix(ld64(keys + i * 8)), shift)
+        while ld64(table + s * 16) != 0:
+            s = (s + 1) & mask
+        st64(table + s * 16, ld64(keys + i * 8) | TOP)
+        st64(table + s * 16 + 8, first + i)
+
+
+@kernel
+def block_rows(r: int, keys: int, m: int, first: int) -> None:
+    """number_rows for a table of blocks."""
+    table, bits, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_NUMBERS)
+    shift, mask, iteration, stop = 64 - bits, (1 << bits) - 1, ld64(r + R_ITERATION), ld64(r + R_DELTA_STOP)
+    for i in range(m):
+        key = ld64(keys + i * 8)
+        slot = seek_block(r, table, lshr(key, 6) | TOP, lshr(mix(lshr(key, 6)), shift), mask)
+        bit = 1 << (key & 63)
+        st64(slot + B_BITS, ld64(slot + B_BITS) | bit)
+        st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, first + i)
+        if first + i >= stop:
+            st32(slot + B_STAMP, iteration)
+            st64(slot + B_FRESH, ld64(slot + B_FRESH) | bit)
 
 
 @kernel
@@ -78,6 +121,12 @@ def rebuild_identity(r: int, scratch: int) -> int:
             st64(scratch + i * 8, key)
         if mode == PACKED:
             insert_packed(table, bits, scratch, m, scratch + BLOCK * 8, scratch + 2 * BLOCK * 8)
+        elif mode == NUMBERED:
+            number_rows(table, bits, scratch, m, first)
+        elif mode == BLOCKED:
+            if ld64(r + R_USED) + BLOCK > min(ld64(r + R_LIMIT), ld64(r + R_NUMBER_CAPACITY)):
+                return GROW_IDENTITY
+            block_rows(r, scratch, m, first)
         elif mode == BITMAP:
             if ld64(r + R_USED) + BLOCK > ld64(r + R_LIMIT):
                 return GROW_IDENTITY
@@ -92,7 +141,7 @@ def rebuild_identity(r: int, scratch: int) -> int:
                     s = (s + 1) & mask
                 st64(table + s * 8, ((h & 0x7FFFFFFF) << 32) | TOP | (first + i))
         first += m
-    if mode != BITMAP:
+    if mode not in (BITMAP, BLOCKED):
         st64(r + R_USED, n)
     return DONE
 
