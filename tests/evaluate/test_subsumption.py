@@ -68,7 +68,7 @@ def test_a_tuple_comes_back_when_what_subsumed_it_is_gone(seen: bool) -> None:
     text = ".decl held(x: number)\nheld(0).\nheld(x) <= held(y) :- y = x + 1."
     batch = BatchRun(check(parse_program(text, report), report), Options())
     relation, others = batch.database["held"], np.arange(10, 50, 2).reshape(-1, 1)
-    gate = Subsumption(batch.context, relation, list(batch.plan.strata[0].subsumptions), seen)
+    gate = Subsumption(batch.context, relation, list(batch.prepared.plan.strata[0].subsumptions), seen)
     for rows in (others, [[1]], [[2]], [[3]], [[1]]):
         gate.accept(rows)
         gate.close()

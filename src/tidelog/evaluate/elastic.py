@@ -43,7 +43,7 @@ class Elastic:
     ) -> None:
         self.options, self.strategy, self.observer = options, strategy, observer
         self.state = State(checked, options)
-        self.epoch = -1
+        self.epoch = 0
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
         self.updates: dict[tuple[str, ...], StratumUpdate | AggregateUpdate] = {}
@@ -158,6 +158,7 @@ class Elastic:
             update = self.updates[stratum.relations] = self.updater(stratum)
         if isinstance(update, AggregateUpdate):
             return StratumReport(stratum.relations, "update", "the touched groups", update.run())
+        self.options.limits.relations = stratum.relations
         marks = {name: len(self.database[name].log) for name in stratum.relations}
         try:
             work = update.run(self.budget(stratum), watch)
@@ -200,15 +201,18 @@ class Elastic:
         def look(bucket: int, work: int) -> None:
             if time.perf_counter() - start > allowed:
                 raise OverBudget
-            self.options.limits.check(bucket, work)
+            limits = self.options.limits
+            limits.check(bucket, sum(self.database[name].count for name in limits.relations))
 
         return look
 
     def report_changes(self, report: EpochReport, changes: Mapping[str, Change]) -> None:
         for name, change in changes.items():
-            if change and name in self.state.checked.relations:
-                rows = self.database[name].rows()
-                report.inserted[name], report.deleted[name] = rows[change.inserted], rows[change.deleted]
+            if name not in self.state.checked.relations:
+                continue
+            for told, numbers in ((report.inserted, change.inserted), (report.deleted, change.deleted)):
+                if len(numbers):
+                    told[name] = self.database[name].rows()[numbers]
 
     # ---- contents
 

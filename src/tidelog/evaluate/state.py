@@ -16,10 +16,8 @@ import numpy as np
 
 from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.context import Context
 from tidelog.evaluate.engine import EngineOptions
-from tidelog.evaluate.user_functors import kinds_of
-from tidelog.lang import tree
+from tidelog.evaluate.prepare import Prepared
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum, stateful_program
 from tidelog.store import Database, Relation
 from tidelog.store.layout import BEFORE_NOW, DERIVED, NEVER, NOW
@@ -59,10 +57,7 @@ class State:
         self.database = Database(threads=options.threads)
         for name, arity in self.program.arities.items():
             self.database.create(name, arity, stateful=True)
-        self.context = Context(
-            self.database, checked.clauses, options.functors,
-            functor_kinds={d.name: kinds_of(d, checked.types) for d in checked.program.of(tree.FunctorDecl)},
-        )  # fmt: skip
+        self.context = Prepared(checked, options.functors).context(self.database)
         self.given = {name: self.database.create(f"{name}@given", self.database[name].arity) for name in self._hidden()}
         self.live: dict[str, int] = dict.fromkeys(self.program.arities, 0)
         self.counters: dict[tuple[str, ...], tuple[int, int]] = {}  # of autoinc(), before and after each stratum

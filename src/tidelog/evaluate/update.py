@@ -56,6 +56,8 @@ class StratumUpdate:
             self.list_facts(name)
         try:
             self.update.run(budget, watch)
+            if watch is not None:
+                watch(self.update.bucket, self.update.work)
         except ArithmeticFault as fault:
             raise self.state.context.fault(self.plans[fault.plan].rule, str(fault)) from None
         finally:

@@ -65,11 +65,16 @@ def columns_of(checked: Checked, implicit: frozenset[str]) -> dict[str, tuple[st
     return columns
 
 
-def plan_program(checked: Checked) -> ProgramPlan:
-    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
+def refuse_unplannable(checked: Checked) -> None:
+    """An error with everything in the program that cannot be evaluated yet."""
     report = Report()
     refuse_unsupported(checked.program, checked.clauses, report)
     report.check()
+
+
+def plan_program(checked: Checked) -> ProgramPlan:
+    """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
+    refuse_unplannable(checked)
     implicit = implicit_equivalences(checked)
     arities = {name: len(columns) for name, columns in columns_of(checked, implicit).items()}
     guess = Guess(arities)

@@ -50,6 +50,7 @@ class Database:
         self.scratch = np.zeros(1024, np.int64)
         self.symbols = Symbols(self.kernels)
         self.relations: dict[str, Relation] = {}
+        self.layout_version = 0  # goes up whenever an index gets another layout
         self._known: dict[int, Relation] = {}
         self._constants: dict[int, Array] = {}
         self._inserters: dict[int, Pipeline] = {}

@@ -1,6 +1,7 @@
 """Memory for rows and tables: numpy arrays, and growable ones that never move.
 
-`zeros` gives a zeroed table on huge pages when large; outgrown ones are recycled. `Growable` holds rows: small ones are copied when they grow;
+`zeros` gives a zeroed table on huge pages when large; outgrown ones are recycled.
+`Growable` holds rows: small ones are copied when they grow;
 large ones live in reserved address space that the system fills page by page, so that growing costs nothing and a
 view taken earlier stays valid. What is always true: memory is owned by the array; it goes when no view is left.
 """
