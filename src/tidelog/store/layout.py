@@ -110,3 +110,7 @@ BUCKET_BYTES = 32
 # The parts of a derivation that a filing operation names: words (column of row numbers, relation, role).
 OWN, LOWER, NEGATED, VALUE = range(4)
 PART_BYTES = 24
+
+# The symbol dictionary: a hash table, the bytes of all texts, and where each ends.
+D_TABLE, D_BITS, D_COUNT, D_LIMIT, D_BYTES, D_CAPACITY, D_OFFSETS, D_FROZEN = _fields(8)
+D_SIZE = 8
