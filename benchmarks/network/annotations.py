@@ -28,13 +28,18 @@ class PlainSets(FactSets):
         self._number_of: dict[frozenset[Fact], int] = {frozenset(): EMPTY}
 
     def add(self, a: int, fact: Fact) -> int:
-        return self.gather((fact,), (a,))
+        return self._the(self._sets[a] | {fact})
+
+    def of(self, facts: Iterable[Fact]) -> int:
+        return self._the(frozenset(facts))
 
     def contains(self, a: int, fact: Fact) -> bool:
         return fact in self._sets[a]
 
-    def gather(self, facts: Iterable[Fact], sets: Iterable[int]) -> int:
-        members = frozenset(facts).union(*(self._sets[s] for s in sets))
+    def union(self, a: int, b: int) -> int:
+        return self._the(self._sets[a] | self._sets[b])
+
+    def _the(self, members: frozenset[Fact]) -> int:
         number = self._number_of.get(members)
         if number is None:
             number = self._number_of[members] = len(self._sets)

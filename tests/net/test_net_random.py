@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 import pytest
-from net_cases import Case, final_base, random_case, shrink
+from net_cases import Case, final_base, random_case, random_network, shrink
 from net_central import evaluate
 
 from tidelog.errors import TidelogError
@@ -123,10 +124,21 @@ def walk(system, rng: Random):
     return system.outcome(state)
 
 
+def on_constants(seed: int, recursive: bool) -> Case:
+    return random_case(seed, recursive, negation=False, aggregates=False, constants=2)
+
+
+def on_networks(seed: int, recursive: bool) -> Case:
+    return random_network(seed, recursive, negation=False, aggregates=False)
+
+
+@pytest.mark.parametrize("draw", [on_constants, on_networks])
 @pytest.mark.parametrize(("name", "recursive"), [("original", False), ("counting", True), ("base-facts", False)])
-def test_the_same_random_test_finds_the_fault_of_each_exhibit(name: str, recursive: bool) -> None:
+def test_the_same_random_test_finds_the_fault_of_each_exhibit(
+    name: str, recursive: bool, draw: Callable[[int, bool], Case]
+) -> None:
     for seed in range(EXHIBIT_TRIES):
-        case = random_case(seed, recursive, negation=False, aggregates=False, constants=2)
+        case = draw(seed, recursive)
         program, facts = compile_program(case.program), list(dict.fromkeys(case.facts))
         burst: list[Update] = []
         present = Counter(facts)

@@ -71,13 +71,6 @@ class FactSets:
             known = self._unions[key] = self._union(*key)
         return known
 
-    def gather(self, facts: Iterable[Fact], sets: Iterable[int]) -> int:
-        """The facts and the members of the sets. The few facts are put together first: that makes the fewest nodes."""
-        result = self.of(facts)
-        for other in sets:
-            result = self.union(result, other)
-        return result
-
     def members(self, a: int) -> frozenset[Fact]:
         return frozenset(self._facts[n] for n in self._bits(a))
 
