@@ -89,9 +89,14 @@ def fire_rules(
             continue
         for args, matched in join.matches(store, fact):
             head = Fact(join.rule.head, args)
-            before = len(made)
-            made.extend(_copies(head, sign, join, matched, update, store, derivations))
-            meter.add(join.rule, sum(n for _, n in made[before:]))
+            if derivations is None:
+                count = _product(join.pivot, matched, store)
+                made.append((Update(sign, head), count))
+                meter.add(join.rule, count)
+            else:
+                for copy, count in _copies(head, sign, join, matched, update, store, derivations):
+                    made.append((copy, count))
+                    meter.add(join.rule, count)
     if appears and fact.name in presence.groups:
         groups = presence.groups[fact.name]
         old, new = groups.change(fact, appears > 0)
@@ -102,6 +107,15 @@ def fire_rules(
     return made
 
 
+def _product(pivot: int, matched: tuple[Fact | None, ...], store: Store) -> int:
+    """The product of the multiplicities of the b_j, j ≠ i."""
+    product = 1
+    for j, fact in enumerate(matched):
+        if j != pivot and fact is not None:
+            product *= store.count(NEW if j < pivot else OLD, fact, None)
+    return product
+
+
 def _copies(
     head: Fact,
     sign: int,
@@ -109,20 +123,10 @@ def _copies(
     matched: tuple[Fact | None, ...],
     update: Update,
     store: Store,
-    derivations: Derivations | None,
+    derivations: Derivations,
 ) -> Iterator[tuple[Update, int]]:
-    """The head once for each combination of copies of the body facts."""
+    """The head once for each combination of copies of the body facts, with the annotation that they give it."""
     rule, pivot = join.rule, join.pivot
-    if derivations is None:
-        yield (
-            Update(sign, head),
-            prod(
-                store.count(NEW if j < pivot else OLD, fact, None)
-                for j, fact in enumerate(matched)
-                if j != pivot and fact is not None
-            ),
-        )
-        return
     body: list[Fact] = []
     choices: list[list[tuple[Tag, int]]] = []
     for j, fact in enumerate(matched):
