@@ -24,7 +24,7 @@ from tidelog.plan.localise import is_local, localise
 CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
 PARTS = 10
 EXHIBIT_TRIES = 400
-MOST_UPDATES = 100_000
+MOST_UPDATES = 30_000
 
 
 def central(case: Case) -> set[tuple]:
@@ -69,16 +69,24 @@ def test_random_recursive_programs_end_as_centralised_evaluation_does(part: int)
 
 def test_random_multiplicities_are_those_of_the_synchronous_algorithm() -> None:
     """Not only the set: every copy, with its annotation, is the one that SN has from scratch (Definition 1)."""
-    for seed in range(CASES // 10):
+    seeds, too_many = range(CASES // 10), 0
+    for seed in seeds:
         recursive = seed % 2 == 1
         case = random_case(seed, recursive, constants=2 if recursive else 3)
         derivations = Derivations() if recursive else None
         program = compile_program(case.program)
-        configuration = materialise(program, case.facts, derivations)
-        for number, burst in enumerate(case.bursts):
-            psn(configuration, burst, scheduler(case.schedule, seed + number, 0), case.picking, case.cancel)
-        scratch = materialise(program, final_base(case).elements(), derivations)
+        try:
+            configuration = materialise(program, case.facts, derivations, Meter(MOST_UPDATES))
+            for number, burst in enumerate(case.bursts):
+                psn(configuration, burst, scheduler(case.schedule, seed + number, 0), case.picking, case.cancel)
+            scratch = materialise(program, final_base(case).elements(), derivations, Meter(MOST_UPDATES))
+        except TidelogError as problem:
+            if problem.codes != ("TL1030",):
+                raise
+            too_many += 1
+            continue
         assert configuration.view() == scratch.view(), str(case)
+    assert too_many <= 1 + len(seeds) // 1000
 
 
 def test_random_programs_give_the_same_facts_when_localised() -> None:

@@ -211,8 +211,13 @@ def starving(node: Any) -> Scheduler:
     return Ranked(lambda _, destination: int(destination == node), newest=True)
 
 
-def scheduler(name: str, seed: int = 0, node: Any = None) -> Scheduler:
-    """The scheduler of this name: fifo, lifo, random, deletions-first, insertions-first, starve, delays."""
+def scheduler(
+    name: str, seed: int = 0, node: Any = None, delays: Mapping[tuple[Any, Any], float] | None = None
+) -> Scheduler:
+    """The scheduler of this name: fifo, lifo, random, deletions-first, insertions-first, starve, delays.
+
+    `starve` keeps `node` waiting. With `delays` each link takes exactly its time, without any the time is random.
+    """
     makers: dict[str, Callable[[], Scheduler]] = {
         "fifo": Fifo,
         "lifo": Lifo,
@@ -220,7 +225,7 @@ def scheduler(name: str, seed: int = 0, node: Any = None) -> Scheduler:
         "deletions-first": deletions_first,
         "insertions-first": insertions_first,
         "starve": lambda: starving(node),
-        "delays": lambda: Delayed(seed=seed),
+        "delays": lambda: Delayed(delays, jitter=0.0 if delays else 1.0, seed=seed),
     }
     if name not in makers:
         raise error("TL1042", f"there is no schedule `{name}`", help=f"there are {', '.join(makers)}")
