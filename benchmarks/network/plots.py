@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchmarks.network.maintenance import Row
 
 MEASURES = {"messages": "messages", "bytes": "bytes", "rounds": "rounds", "seconds": "CPU seconds"}
-STYLES = {"incremental": ("#1a7f4b", "o-"), "DRed": ("#e8a317", "s--"), "recomputation": ("#c0392b", "^-")}
+STYLES = {"recomputation": ("#c0392b", "^-"), "incremental": ("#1a7f4b", "o-"), "DRed": ("#e8a317", "s--")}
 
 
 def by_size(rows: Sequence[Row], file: Path) -> None:
@@ -56,14 +56,16 @@ def _figure(rows: list[Row], along: str, label: str, title: str, file: Path) -> 
 
 
 def _panel(panel: Axes, rows: list[Row], along: str, measure: str) -> None:
+    xs = [getattr(row, along) for row in rows]
     for way, (colour, style) in STYLES.items():
         if measure == "seconds" and way == "DRed":
             continue
-        xs = [getattr(row, along) for row in rows]
         panel.plot(xs, [getattr(row.ways[way], measure) for row in rows], style, color=colour, label=way, markersize=5)
     panel.set_xscale("log")
+    panel.set_xticks(xs, [f"{x:,}" for x in xs])
+    panel.minorticks_off()
     if measure == "rounds":
-        panel.set_ylim(bottom=0)
+        panel.set_ylim(0, 1.15 * max(way.rounds for row in rows for way in row.ways.values()))
     else:
         panel.set_yscale("log")
     panel.spines[["top", "right"]].set_visible(False)
