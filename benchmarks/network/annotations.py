@@ -2,7 +2,8 @@
 
 Reachability on rings and grids, inserted and maintained by annotated PSN (paper 000, section 5). Both runs make the
 same updates; only the representation of S and H differs. `retained` is what the annotations keep alive after the run.
-Run: python -m benchmarks.network.annotations [--large]
+With `--hundreds` the networks have one to two hundred nodes, and cycles are cut, as `tidelog net run` does.
+Run: python -m benchmarks.network.annotations [--large | --hundreds]
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tracemalloc
 from collections.abc import Iterable
 
 from tidelog.net import Configuration, Derivations, Fact, Update, load, psn
+from tidelog.net.runtime.topologies import topology
 from tidelog.net.sets import EMPTY, FactSets
 
 PROGRAM = "r1: reachable(@S,D) :- link(@S,D).\nr2: reachable(@S,D) :- link(@S,Z), reachable(@Z,D)."
@@ -62,6 +64,11 @@ def grid(n: int) -> list[Fact]:
     return right + [Fact("link", (x * n + y, (x + 1) * n + y)) for x, y in cells if x + 1 < n]
 
 
+def tree(n: int) -> list[Fact]:
+    """A random tree, links both ways: cycles of two nodes everywhere."""
+    return topology(f"ba:{n}:1", 7).facts(load(PROGRAM))
+
+
 def timed(sets: type[FactSets], facts: list[Fact], cut: bool) -> tuple[float, Configuration]:
     configuration = Configuration(load(PROGRAM, local=True), Derivations(sets(), cut))
     started = time.perf_counter()
@@ -91,8 +98,10 @@ def main() -> None:
         sizes += [("ring 80", ring(80)), ("line 120", line(120)), ("grid 5x5", grid(5))]
     print("| network | cycles | copies | plain sets | hash-consed | plain/hash-consed memory | time |")
     print("|---|---|---:|---:|---:|---:|---:|")
+    if "--hundreds" in sys.argv:
+        sizes = [(f"ring {n}", ring(n)) for n in (100, 160)] + [(f"tree {n}", tree(n)) for n in (100, 200)]
     for name, facts in sizes:
-        for cut in (False, True):
+        for cut in (True,) if "--hundreds" in sys.argv else (False, True):
             plain, copies = retained(PlainSets, facts, cut)
             shared, same = retained(FactSets, facts, cut)
             assert copies == same

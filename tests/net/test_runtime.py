@@ -9,10 +9,10 @@ from net_cases import SCHEDULES
 from net_central import evaluate
 
 from tidelog.errors import TidelogError
-from tidelog.net import Fact, Meter, Update, load, scheduler
+from tidelog.net import Derivations, Fact, Meter, Update, load, scheduler
 from tidelog.net.delta import DeltaRules
 from tidelog.net.program import load_local
-from tidelog.net.runtime import InProcess, Message, Network, Node
+from tidelog.net.runtime import InProcess, Message, Network, Node, wire
 from tidelog.net.runtime.inputs import needs_annotations, split_bursts
 from tidelog.net.runtime.topologies import topology
 
@@ -71,6 +71,16 @@ def test_messages_are_the_updates_that_a_node_makes_for_another() -> None:
     sizes = [b'[1,"co_link",["b","a"]]', b'[1,"co_link",["c","b"]]', b'[1,"aux",["a","b","c"]]']
     assert cost.bytes == sum(map(len, sizes))
     assert network.burst([]).updates == 0
+
+
+def test_the_bytes_of_annotated_updates_are_those_that_are_sent() -> None:
+    program, derivations = load_local(REACHABLE), Derivations()
+    network = Network(program, InProcess(scheduler("random", 3)), derivations)
+    sent = []
+    send = network.transport.send
+    network.transport.send = lambda message: (sent.append(message), send(message))[1]  # type: ignore[method-assign]
+    cost = network.burst([Update(1, f) for f in topology("ring:5").facts(program)])
+    assert cost.bytes == sum(len(wire.dumps(wire.pack(m.update, derivations))) for m in sent if m.travels)
 
 
 def test_a_node_knows_only_its_own_facts() -> None:

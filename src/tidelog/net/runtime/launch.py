@@ -21,6 +21,12 @@ from tidelog.net.schedulers import Scheduler, scheduler
 from tidelog.net.values import Fact, Update, Value, show
 
 MOST_RECORDS_ON_A_PAGE = 20_000
+_NAMES = {"psn": "PSN", "annotated": "annotated PSN", "cut": "annotated PSN, cycles cut"}
+
+
+def derivation_sets(algorithm: str) -> Derivations | None:
+    """The derivation sets that an algorithm needs."""
+    return None if algorithm == "psn" else Derivations(cut=algorithm == "cut")
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Setting:
     name: str
     program: NetProgram
     original: frozenset[str]
-    annotated: bool
+    algorithm: str
     schedule: str = "fifo"
     seed: int = 0
     starve: Value | None = None
@@ -56,7 +62,7 @@ class Setting:
         processes: int = 1,
     ) -> Setting:
         text, name = inputs.read_text(path), str(path)
-        annotated = inputs.annotates(algorithm, text, name)
+        algorithm = inputs.choose(algorithm, text, name)
         if (schedule == "starve") != (starve is not None):
             raise error(
                 "TL1042", "--schedule starve and --starve NODE go together", help="--starve names the node that waits"
@@ -65,7 +71,7 @@ class Setting:
             raise error("TL1042", "--delays FILE is for --schedule delays")
         place: Value | None = int(starve) if starve and starve.isdecimal() else starve
         setting = Setting(
-            text, name, load_local(text, name), frozenset(load(text, name).arity), annotated, schedule, seed, place,
+            text, name, load_local(text, name), frozenset(load(text, name).arity), algorithm, schedule, seed, place,
             _delays(delays) if delays else (), batch, cancel, limit or DEFAULT_LIMIT, processes,
         )  # fmt: skip
         setting.scheduler()
@@ -77,7 +83,7 @@ class Setting:
     def packed(self) -> dict[str, Any]:
         """What another process needs to host nodes of this network, as JSON has it."""
         return {
-            "text": self.text, "name": self.name, "annotated": self.annotated, "schedule": self.schedule,
+            "text": self.text, "name": self.name, "algorithm": self.algorithm, "schedule": self.schedule,
             "seed": self.seed, "starve": self.starve, "delays": self.delays, "batch": self.batch,
             "cancel": self.cancel, "limit": self.limit,
         }  # fmt: skip
@@ -85,7 +91,7 @@ class Setting:
     @property
     def described(self) -> str:
         processes = f", {self.processes} processes" if self.processes > 1 else ""
-        return f"{'annotated PSN' if self.annotated else 'PSN'}, {self.schedule}{processes}"
+        return f"{_NAMES[self.algorithm]}, {self.schedule}{processes}"
 
 
 class Launched(Protocol):
@@ -106,10 +112,9 @@ class Launched(Protocol):
 class OneProcess:
     def __init__(self, setting: Setting, trace: Trace | None = None, news: News | None = None) -> None:
         self.trace = trace
-        derivations = Derivations() if setting.annotated else None
         self.network = Network(
-            setting.program, InProcess(setting.scheduler()), derivations, Meter(setting.limit), setting.batch,
-            setting.cancel, trace, news,
+            setting.program, InProcess(setting.scheduler()), derivation_sets(setting.algorithm), Meter(setting.limit),
+            setting.batch, setting.cancel, trace, news,
         )  # fmt: skip
 
     @property

@@ -83,6 +83,7 @@ class Network:
         self.nodes: dict[Place, Node] = {}
         self.cost = Convergence()
         self._rules = DeltaRules(program)
+        self._sizes = wire.Sizes(derivations)
         self._numbers = numbers or count(1)
 
     def burst(self, updates: Iterable[Update]) -> Convergence:
@@ -129,7 +130,7 @@ class Network:
         for message in sent:
             if message.travels:
                 self.cost.messages += 1
-                self.cost.bytes += wire.size(message.update, self.derivations)
+                self.cost.bytes += self._sizes.of(message.update)
             self.transport.send(message)
         if self.watcher:
             self.watcher.step(node, received, reaction, sent)

@@ -23,6 +23,7 @@ from tidelog.net.program import Node as Place
 from tidelog.net.program import load_local
 from tidelog.net.runtime import wire
 from tidelog.net.runtime.channel import Channel, Keys
+from tidelog.net.runtime.launch import derivation_sets
 from tidelog.net.runtime.network import Convergence, Network
 from tidelog.net.runtime.trace import Trace
 from tidelog.net.runtime.transport import InProcess, Message
@@ -82,7 +83,7 @@ class Hosted:
 
     def __init__(self, order: dict[str, Any], channel: Channel, index: int) -> None:
         processes, starve = order["processes"], _place(order["starve"])
-        derivations = Derivations() if order["annotated"] else None
+        derivations = derivation_sets(order["algorithm"])
         delays = {(_place(a), _place(b)): delay for a, b, delay in order["delays"]}
         inside = InProcess(scheduler(order["schedule"], order["seed"] + index, starve, delays))
         self.gateway = Gateway(inside, channel, index, processes, derivations)
