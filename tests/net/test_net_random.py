@@ -24,7 +24,7 @@ from tidelog.plan.localise import is_local, localise
 CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
 PARTS = 10
 EXHIBIT_TRIES = 400
-MOST_UPDATES = 30_000
+MOST_UPDATES = 100_000
 
 
 def central(case: Case) -> set[tuple]:
