@@ -1,7 +1,7 @@
 """After any sequence of epochs the state is that of the definition: same tuples, same iterations, same counts.
 
-The oracle (`state_oracle.py`) knows nothing of updates. 2,000 histories in all by default; `TIDELOG_FUZZ=50000 pytest -n 2
-tests/evaluate/test_elastic.py` for the long run.
+The oracle (`state_oracle.py`) knows nothing of updates. 2,000 histories in all by default; for the long run,
+`TIDELOG_FUZZ=50000 pytest -n 2 tests/evaluate/test_elastic.py`.
 """
 
 from __future__ import annotations
