@@ -134,6 +134,7 @@ class Elastic:
                 report.derivations += done.derivations
                 if stratum.rules or stratum.aggregate:
                     report.strata.append(done)
+        summarise(report)
         self.report_changes(report, self.state.epoch.changes)
         self.state.commit()
         self.epoch += 1
@@ -236,6 +237,14 @@ class Elastic:
     def query_database(self) -> Database:
         self.finish_preparation()
         return self.database
+
+
+def summarise(report: EpochReport) -> None:
+    """What the epoch did in the end: an update, a bootstrap, or one for some strata and the other for others."""
+    anew = [stratum for stratum in report.strata if stratum.strategy == "bootstrap"]
+    if anew:
+        report.strategy = "bootstrap" if len(anew) == len(report.strata) else "mixed"
+        report.why = "; ".join(f"{', '.join(stratum.relations)} anew: {stratum.why}" for stratum in anew)
 
 
 class Background:
