@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,18 @@ from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
+
+class Updater(Protocol):
+    """Keeps one stratum up to date; made anew when it is stale."""
+
+    @property
+    def stale(self) -> bool: ...
+
+    def prepare(self) -> None: ...
+
+    def run(self, budget: int = ..., watch: Watch | None = ...) -> int: ...
+
+
 LEAST_BUDGET = 1 << 14
 """A stratum is always allowed this much: starting over costs more than that in fixed costs."""
 
@@ -42,7 +55,7 @@ class Elastic:
         self.epoch = -1
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
-        self.updates: dict[tuple[str, ...], StratumUpdate | AggregateUpdate] = {}
+        self.updates: dict[tuple[str, ...], Updater] = {}
 
     @property
     def database(self) -> Database:
@@ -158,7 +171,7 @@ class Elastic:
         self.efforts |= run.efforts
         return StratumReport(stratum.relations, "bootstrap", why, run.derivations)
 
-    def updater(self, stratum: StatefulStratum) -> StratumUpdate | AggregateUpdate:
+    def updater(self, stratum: StatefulStratum) -> Updater:
         if stratum.aggregate is not None:
             return AggregateUpdate(self.state, stratum.aggregate)
         return StratumUpdate(self.state, stratum)

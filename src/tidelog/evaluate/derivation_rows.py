@@ -1,0 +1,84 @@
+"""The derivations that a plan finds, as row numbers: what set algebra over the state is done with.
+
+A plan that files its derivations is run with a sink in place of the filing. What is always true: a derivation comes
+once per plan; parts are in the order of the rule's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.stages import PlanRun
+from tidelog.evaluate.state import State
+from tidelog.plan import steps
+from tidelog.plan.steps import Part, Role, Slot
+from tidelog.store.layout import BEFORE_NOW, NEVER, NOW
+
+
+@dataclass
+class Found:
+    """Derivations: their heads, as tuples, and for each part of the body the rows that it matched (-1: none)."""
+
+    heads: Words
+    rows: Words
+    parts: tuple[Part, ...]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def keep(self, chosen: np.ndarray) -> Found:
+        return Found(self.heads[chosen], self.rows[chosen], self.parts)
+
+
+class DerivationRows:
+    """A plan that ends with `File`, ready to be run again and again."""
+
+    def __init__(self, state: State, plan: steps.Plan, own: Collection[str]) -> None:
+        filed = plan.steps[-1]
+        assert isinstance(filed, steps.File)
+        self.relation, self.args = filed.relation, filed.args
+        self.parts = tuple(part for part in filed.parts if part.role is not Role.VALUE)
+        emit = steps.Emit(filed.relation, (*filed.args, *(Slot(part.row) for part in self.parts)))
+        self._batches: list[Words] = []
+        self._run = PlanRun(
+            state.context, replace(plan, steps=(*plan.steps[:-1], emit)), self._batches.append, tuple(own)
+        )
+
+    @property
+    def effort(self) -> int:
+        return self._run.effort
+
+    def run(self) -> Found:
+        self._batches.clear()
+        self._run.run()
+        arity = len(self.args)
+        found = np.concatenate([np.empty((0, arity + len(self.parts)), np.int64), *self._batches])
+        self._batches.clear()
+        return Found(found[:, :arity], found[:, arity:], self.parts)
+
+
+class Iterations:
+    """In which iteration of a stratum tuples are: before the epoch and now. NEVER: not at all.
+
+    Tuples of lower strata are the stratum's input: they are in iteration 0, whatever iteration found them below.
+    """
+
+    def __init__(self, state: State, own: Collection[str]) -> None:
+        self.state, self.own = state, own
+
+    def of(self, name: str, rows: Words) -> tuple[Words, Words]:
+        """Before and now, of rows by number; -1 is no row."""
+        relation = self.state.database[name]
+        if relation.count == 0:
+            return np.full(len(rows), NEVER), np.full(len(rows), NEVER)
+        found = relation.state(rows)
+        before, now = found[:, BEFORE_NOW].astype(np.int64), found[:, NOW].astype(np.int64)
+        if name not in self.own:
+            before[before != NEVER] = 0
+            now[now != NEVER] = 0
+        before[rows < 0] = now[rows < 0] = NEVER
+        return before, now
