@@ -38,6 +38,11 @@ class Source:
             self._starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
         return self._starts
 
+    def only(self, span: Span) -> Source:
+        """This source with blanks before a span and nothing behind it: what is read there keeps its place."""
+        before = "".join(c if c == "\n" else " " for c in self.text[: span.start])
+        return Source(self.name, before + self.text[span.start : span.end], self._origins)
+
     def line_column(self, offset: int) -> tuple[int, int]:
         """1-based line and column of an offset in this text."""
         starts = self._line_starts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -60,3 +61,23 @@ def checked_file(
 def show_warnings(report: Report, hidden: bool) -> None:
     if report.warnings and not hidden:
         print(render(in_source_order(report.warnings)), file=sys.stderr)
+
+
+def threads_of(jobs: str) -> int:
+    """1, 2, …, auto."""
+    if jobs == "auto":
+        return os.cpu_count() or 1
+    if not jobs.isdigit() or int(jobs) < 1:
+        raise typer.BadParameter("a number of threads, or auto", param_hint="-j")
+    return int(jobs)
+
+
+def bytes_of(text: str | None) -> int | None:
+    """4G, 500M, 1000000."""
+    if text is None:
+        return None
+    units = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+    digits, unit = (text[:-1], units.get(text[-1:].upper())) if not text.isdigit() else (text, 1)
+    if unit is None or not digits.replace(".", "", 1).isdigit():
+        raise typer.BadParameter("a size such as 4G, 500M or 1000000", param_hint="--max-memory")
+    return int(float(digits) * unit)

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tidelog.cli import check, net, plan, profile, run
+from tidelog.cli import check, net, plan, profile, run, shell
 from tidelog.errors import InternalError, TidelogError
 from tidelog.version import VERSION
 
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("check")(check.check)
 app.command("plan")(plan.plan)
+app.command("shell")(shell.shell)
 app.command("profile")(profile.profile)
 app.add_typer(net.app, name="net")
 

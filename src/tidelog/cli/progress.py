@@ -25,6 +25,9 @@ class Progress:
         self.shown = False
 
     def __enter__(self) -> Progress:
+        """A run begins, or the next epoch of a session: patience starts again."""
+        self.started = self.last = time.monotonic()
+        self.shown = False
         return self
 
     def __exit__(

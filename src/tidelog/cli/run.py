@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, checked_file
+from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, bytes_of, checked_file, threads_of
 from tidelog.errors import render
 
 
@@ -38,8 +38,8 @@ def run(
     from tidelog.store import native
 
     options = Options(
-        facts=fact_dir, output=output_dir, threads=_threads(jobs), functors=load_module(functors) if functors else {},
-        limits=Limits(max_iterations, _bytes(max_memory), timeout), skip_bad_rows=skip_bad_rows, profile=profile,
+        facts=fact_dir, output=output_dir, threads=threads_of(jobs), functors=load_module(functors) if functors else {},
+        limits=Limits(max_iterations, bytes_of(max_memory), timeout), skip_bad_rows=skip_bad_rows, profile=profile,
     )  # fmt: skip
     with Progress() as progress:
         native.announce = progress.note
@@ -52,24 +52,3 @@ def run(
     found = [*batch.bad_rows.report(), *batch.warnings]
     if found and not no_warn:
         print(render(found), file=sys.stderr)
-
-
-def _threads(jobs: str) -> int:
-    import os
-
-    if jobs == "auto":
-        return os.cpu_count() or 1
-    if not jobs.isdigit() or int(jobs) < 1:
-        raise typer.BadParameter("a number of threads, or auto", param_hint="-j")
-    return int(jobs)
-
-
-def _bytes(text: str | None) -> int | None:
-    """4G, 500M, 1000000."""
-    if text is None:
-        return None
-    units = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-    digits, unit = (text[:-1], units.get(text[-1:].upper())) if not text.isdigit() else (text, 1)
-    if unit is None or not digits.replace(".", "", 1).isdigit():
-        raise typer.BadParameter("a size such as 4G, 500M or 1000000", param_hint="--max-memory")
-    return int(float(digits) * unit)

@@ -14,7 +14,14 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
-from tidelog.evaluate.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
+from tidelog.evaluate.touched_groups import (
+    TOUCHED,
+    VALUES,
+    TouchedPlan,
+    changed,
+    plan_for_recompute,
+    plans_for_touched,
+)
 from tidelog.plan import steps
 from tidelog.plan.aggregate_relations import AggregateRelation
 from tidelog.plan.steps import Match, Probe, Scan, Slot, View
@@ -52,36 +59,27 @@ class AggregateUpdate:
     def find_touched(self) -> int:
         """Fill TOUCHED with the groups that have a match more or less."""
         work = 0
-        for name in dict.fromkeys(plan.relation for plan in self.plans()):
-            change = self.state.epoch.changes.get(name)
-            if not change:
-                continue
-            relation = self.state.database[name]
-            for view, positive, negated in (
-                (View.BEFORE, change.deleted, change.inserted),
-                (View.AFTER, change.inserted, change.deleted),
-            ):
-                for is_negated, numbers in ((False, positive), (True, negated)):
-                    work += self.find_from(name, is_negated, relation.rows()[numbers], view)
+        for plan in plans_for_touched(self.aggregate, Statistics(self.state.database)):
+            change = self.state.epoch.changes.get(plan.relation)
+            if change:
+                gone, come = change.deleted, change.inserted
+                if plan.negated:
+                    gone, come = come, gone
+                work += self.find_from(plan, gone, View.BEFORE) + self.find_from(plan, come, View.AFTER)
         self.state.database[TOUCHED].settle()
         return work
 
-    def plans(self):
-        return plans_for_touched(self.aggregate, Statistics(self.state.database))
-
-    def find_from(self, name: str, negated: bool, rows: Words, view: View) -> int:
-        """Run the plans that pivot on these changed rows."""
-        if len(rows) == 0:
+    def find_from(self, plan: TouchedPlan, numbers: Words, view: View) -> int:
+        """Run a plan over these changed rows, in one of the two states."""
+        if len(numbers) == 0:
             return 0
-        database, work = self.state.database, 0
-        pivot = database.create(changed(name), database[name].arity)
+        database = self.state.database
+        relation = database[plan.relation]
+        pivot = database.create(changed(relation.name), relation.arity)
         try:
-            pivot.insert(rows.astype(np.int64))
+            pivot.insert(relation.rows()[numbers].astype(np.int64))
             pivot.settle()
-            for found in plans_for_touched(self.aggregate, Statistics(database)):
-                if found.relation == name and found.negated == negated:
-                    work += self.execute(self.in_state(found.plan, view))
-            return work
+            return self.execute(self.in_state(plan.plan, view))
         finally:
             database.drop(pivot.name)
 

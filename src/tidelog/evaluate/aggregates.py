@@ -32,6 +32,9 @@ def fold(op: str, kind: Kind, groups: int, group: Words, value: Words | None) ->
     if value is None:
         raise ValueError(op)
     typed = value.view(_VIEWS.get(kind, np.int64))
+    if kind is Kind.FLOAT and op in ("sum", "mean"):  # in an order of their own: rounding must not tell how they came
+        order = np.lexsort((typed, group))
+        group, typed = group[order], typed[order]
     if op == "mean":
         total = np.bincount(group, weights=typed.astype(np.float64), minlength=groups)
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.analysis.check import Checked
-from tidelog.errors import Diagnostic, Report, TidelogError
-from tidelog.evaluate.context import Context
+from tidelog.errors import Diagnostic, TidelogError
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.profile import Profile
-from tidelog.evaluate.user_functors import check_functors, kinds_of
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.codec import decode, encode
 from tidelog.io.read import read_facts
 from tidelog.io.sizes import size_limits, size_line
 from tidelog.io.write import write_relation
-from tidelog.lang import tree
-from tidelog.plan.program import ProgramPlan, plan_program
 from tidelog.store import Database
 
 
@@ -45,25 +42,14 @@ class BatchRun:
         self.checked = checked
         self.options = options
         self.observer = observer
-        self.plan: ProgramPlan = plan_program(checked)
-        self._check_functors()
+        self.prepared = Prepared(checked, options.functors)
         self.database = Database(threads=options.threads)
-        for name, info in checked.relations.items():
-            self.database.create(name, info.arity)
-        self.context = Context(
-            self.database, checked.clauses, options.functors,
-            functor_kinds={d.name: kinds_of(d, checked.types) for d in checked.program.of(tree.FunctorDecl)},
-        )  # fmt: skip
+        self.prepared.create_relations(self.database)
+        self.context = self.prepared.context(self.database)
         self.bad_rows = BadRows(skip=options.skip_bad_rows)
         self.derivations = 0
         self.warnings: list[Diagnostic] = []
         self.profile = Profile() if options.profile else None
-
-    def _check_functors(self) -> None:
-        used = {n.name for c in self.checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
-        report = Report()
-        check_functors(self.checked.program, used, self.options.functors, report)
-        report.check()
 
     def run(self) -> None:
         """Everything: read, evaluate, write."""
@@ -93,7 +79,7 @@ class BatchRun:
 
     def evaluate(self) -> None:
         sizes = size_limits(self.checked.directives("limitsize"))
-        fixpoint = Fixpoint(self.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
+        fixpoint = Fixpoint(self.prepared.plan, self.context, self.options.limits, self.observer, self.profile, sizes)
         fixpoint.run()
         self.derivations = fixpoint.derivations
 
@@ -109,8 +95,3 @@ class BatchRun:
         """A relation as an Arrow table; compact keeps its texts as dictionaries."""
         info, rows = self.checked.relations[name], self.database[name].rows(None)
         return decode(rows, info, self.checked.types, self.database, compact)
-
-
-def _nodes(clause: Any) -> Any:
-    for literal in (clause.head, *clause.body):
-        yield from literal.walk()

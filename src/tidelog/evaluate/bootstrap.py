@@ -1,12 +1,12 @@
 """Bootstrap (the paper's Algorithm 2): semi-naive evaluation from scratch that also leaves the state for updates.
 
     N_0 <- E, each fact once
-    for k = 1, 2, …:  N_k <- the heads, with their numbers of derivations, of rule instances over I_{k-1} with a body tuple
-                      in N_{k-1}, but for those that are in I_{k-1}; until N_k is empty
+    for k = 1, 2, …: N_k <- the heads, and how often they are derived, of the rule instances over I_{k-1} with a body
+                     tuple in N_{k-1}, but for heads that are in I_{k-1}; until N_k is empty
 
-It is the fixpoint of `fixpoint.py` over *counted* strata and relations with state: each derivation is found exactly once,
-and the store counts it if its head belongs to the running iteration. Relations are new ones; those of the last epoch
-stay until the new ones are complete.
+It is the fixpoint of `fixpoint.py` over *counted* strata and relations with state: each derivation is found exactly
+once, and the store counts it if its head belongs to the running iteration. Relations are new ones; those of the last
+epoch stay until the new ones are complete.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Bootstrap:
         state, database = self.state, self.state.database
         names = [*state.program.arities, *(given.name for given in state.given.values())]
         replaced = database.renew(names)
+        state.context.counter = 0
         try:
             for name, rows in facts.items():
                 if name in state.given:
@@ -66,7 +67,9 @@ class Bootstrap:
         effort = 0
         for stratum, plan in zip(strata, fixpoint.program.strata, strict=True):
             if plan.rules:
+                start = self.state.context.counter
                 fixpoint.run_one(plan)
+                self.state.counters[stratum.relations] = start, self.state.context.counter
                 self.efforts[stratum.relations] = fixpoint.effort - effort
                 effort = fixpoint.effort
             for name in stratum.relations:

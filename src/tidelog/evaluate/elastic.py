@@ -1,16 +1,24 @@
 """Elastic evaluation: Update for small changes, Bootstrap for large ones.
 
 An epoch tries Update, with a budget of `switch` times the cost of the last Bootstrap, in bindings made (repeatable) or
-in seconds. Where that does not suffice, nothing of what Update did remains, and evaluation starts over: with the stratum
-that needed too much, or (`switching="program"`, as in the paper) with the whole program. A stratum that no update can
-follow (`StatefulStratum.whole`) is evaluated anew whenever a change reaches it.
+in seconds. Where that does not suffice, nothing of what Update did remains, and evaluation starts over: with the
+stratum that needed too much, or (`switching="program"`, as in the paper) with the whole program. A stratum that no
+update can follow (`StatefulStratum.whole`) is evaluated anew whenever a change reaches it.
+
+The indexes that only updates need are built in the background once Bootstrap is done; whoever comes first waits.
 """
 
 from __future__ import annotations
 
+import threading
 import time
+<<<<<<< HEAD
 from collections.abc import Mapping
 from typing import Protocol
+=======
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+>>>>>>> main
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +64,7 @@ class Elastic:
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
         self.updates: dict[tuple[str, ...], Updater] = {}
+        self.preparation: Background | None = None
 
     @property
     def database(self) -> Database:
@@ -64,12 +73,14 @@ class Elastic:
     # ---- epochs
 
     def bootstrap(self, facts: Mapping[str, Words]) -> EpochReport:
+        self.finish_preparation()
         start = time.perf_counter()
         report = self.start_over(facts, "asked for")
         report.seconds = time.perf_counter() - start
         return report
 
     def update(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> EpochReport:
+        self.finish_preparation()
         start = time.perf_counter()
         try:
             report = self.try_update(delete, insert, start)
@@ -101,12 +112,22 @@ class Elastic:
         self.report_changes(report, changes)
         for name in changes:
             self.state.forget_before(self.database[name])
-        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if s.rules or s.aggregate}
-        for update in self.updates.values():
-            update.prepare()
+        self.state.begin_epoch()
+        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if follows(s)}
+        self.preparation = Background(self.prepare)
         self.bootstrap_seconds = time.perf_counter() - start
         self.epoch += 1
         return report
+
+    def prepare(self) -> None:
+        for update in self.updates.values():
+            update.prepare()
+
+    def finish_preparation(self) -> None:
+        """Wait until nobody else works on the database."""
+        if self.preparation is not None:
+            self.preparation.wait()
+            self.preparation = None
 
     def facts_after(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> dict[str, Words]:
         """The input facts once a change is applied."""
@@ -123,7 +144,9 @@ class Elastic:
         self.state.apply_facts(delete, insert)
         watch = self.watch(start)
         for stratum in self.state.program.strata:
-            if self.reached(stratum):
+            if not self.reached(stratum):
+                self.state.pass_by(stratum)
+            else:
                 done = self.update_stratum(stratum, watch)
                 report.derivations += done.derivations
                 if stratum.rules or stratum.aggregate:
@@ -138,7 +161,7 @@ class Elastic:
         changes = self.state.epoch.changes
         given = any(f"{name}@given" in self.state.epoch.replaced for name in stratum.relations)
         own = any(len(self.database[name].log) for name in stratum.relations)
-        return own or given or any(changes.get(name) for name in stratum.inputs)
+        return own or given or self.state.shifted(stratum) or any(changes.get(name) for name in stratum.inputs)
 
     def update_stratum(self, stratum: StatefulStratum, watch: Watch | None) -> StratumReport:
         if stratum.whole:
@@ -154,9 +177,8 @@ class Elastic:
             return StratumReport(stratum.relations, "update", "the touched groups", update.run())
         marks = {name: len(self.database[name].log) for name in stratum.relations}
         try:
-            return StratumReport(
-                stratum.relations, "update", "it fits the budget", update.run(self.budget(stratum), watch)
-            )
+            work = update.run(self.budget(stratum), watch)
+            return StratumReport(stratum.relations, "update", "it fits the budget", work)
         except OverBudget:
             if self.options.switching == "program":
                 raise
@@ -220,7 +242,34 @@ class Elastic:
         return self.state.given_as_fact(name, rows)
 
     def query_database(self) -> Database:
+        self.finish_preparation()
         return self.database
+
+
+def follows(stratum: StatefulStratum) -> bool:
+    """Whether an update can follow the stratum: it has something to derive, one derivation at a time."""
+    return bool(stratum.rules or stratum.aggregate) and not stratum.whole
+
+
+class Background:
+    """Something that runs in another thread; `wait` raises what it raised."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._future: Future[None] = Future()
+        self._action = action
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._action()
+            self._future.set_result(None)
+        except BaseException as problem:
+            self._future.set_exception(problem)
+
+    def wait(self) -> None:
+        self._thread.join()
+        self._future.result()
 
 
 EMPTY = np.empty(0, np.int64)

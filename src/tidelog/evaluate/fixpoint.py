@@ -142,7 +142,7 @@ class Fixpoint:
 
     def gates(self, stratum: StratumPlan) -> dict[str, Gate]:
         gates: dict[str, Gate] = {}
-        for name in stratum.stratum.relations:
+        for name in () if stratum.counted else stratum.stratum.relations:
             info = self.program.checked.relations[name]
             dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
             if dropped:

@@ -1,9 +1,9 @@
 """The state that is kept between epochs: the relations of a program, each tuple with its iteration and its count.
 
-What it holds, in the words of the paper: for each stratum the multisets N_k, as one row per tuple with k (`NOW`) and the
-number of derivations; and E, the input facts, which are the rows of iteration 0. During an update a row also has the
-iteration that it had before (`BEFORE_NOW`), so that both states can be asked; `commit` makes the new one the old one,
-`undo` gives it up. Rows of tuples that are gone stay, marked, until they are many; then the relation is compacted.
+What it holds, in the words of the paper: for each stratum the multisets N_k, as one row per tuple with k (`NOW`) and
+the number of derivations; and E, the input facts, which are the rows of iteration 0. During an update a row also has
+the iteration that it had before (`BEFORE_NOW`), so that both states can be asked; `commit` makes the new one the old
+one, `undo` gives it up. Rows of tuples that are gone stay, marked, until they are many; then the relation is compacted.
 Cost of commit and undo: proportional to the rows that the update has changed.
 """
 
@@ -20,7 +20,7 @@ from tidelog.evaluate.context import Context
 from tidelog.evaluate.engine import EngineOptions
 from tidelog.evaluate.user_functors import kinds_of
 from tidelog.lang import tree
-from tidelog.plan.stateful import StatefulProgram, stateful_program
+from tidelog.plan.stateful import StatefulProgram, StatefulStratum, stateful_program
 from tidelog.store import Database, Relation
 from tidelog.store.layout import BEFORE_NOW, DERIVED, NEVER, NOW
 
@@ -46,6 +46,7 @@ class Epoch:
 
     changes: dict[str, Change] = field(default_factory=dict)
     replaced: dict[str, Relation] = field(default_factory=dict)  # relations that were evaluated anew, as they were
+    counters: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # as they were
 
 
 class State:
@@ -54,6 +55,7 @@ class State:
     def __init__(self, checked: Checked, options: EngineOptions) -> None:
         self.checked = checked
         self.program: StatefulProgram = stateful_program(checked)
+        self.inputs = {directive.relation for directive in checked.directives("input")}
         self.database = Database(threads=options.threads)
         for name, arity in self.program.arities.items():
             self.database.create(name, arity, stateful=True)
@@ -63,12 +65,12 @@ class State:
         )  # fmt: skip
         self.given = {name: self.database.create(f"{name}@given", self.database[name].arity) for name in self._hidden()}
         self.live: dict[str, int] = dict.fromkeys(self.program.arities, 0)
+        self.counters: dict[tuple[str, ...], tuple[int, int]] = {}  # of autoinc(), before and after each stratum
         self.epoch = Epoch()
 
     def _hidden(self) -> list[str]:
         """Input relations whose rows do not tell whether they were given: those of strata that have no iterations."""
-        inputs = {directive.relation for directive in self.checked.directives("input")}
-        return [name for s in self.program.strata if s.whole for name in s.relations if name in inputs]
+        return [name for s in self.program.strata if s.whole for name in s.relations if name in self.inputs]
 
     # ---- contents
 
@@ -83,9 +85,11 @@ class State:
 
     def facts(self, name: str) -> Words:
         """The tuples of a relation that were given as facts."""
+        relation = self.database[name]
+        if name not in self.inputs:
+            return np.empty((0, relation.arity), np.int64)
         if name in self.given:
             return self.given[name].rows().astype(np.int64)
-        relation = self.database[name]
         return relation.rows()[relation.state()[:, NOW] == 0].astype(np.int64)
 
     def given_as_fact(self, name: str, rows: Words) -> np.ndarray:
@@ -100,7 +104,7 @@ class State:
     # ---- facts of an epoch
 
     def apply_facts(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> None:
-        """Iteration 0 of the new state: E without E- and with E+. Facts to delete are there, those to insert are not."""
+        """Iteration 0 of the new state: E without E- and with E+."""
         for name in {**delete, **insert}:
             relation = self.database[name]
             gone, come = (c.get(name, np.empty((0, relation.arity), np.int64)) for c in (delete, insert))
@@ -130,6 +134,18 @@ class State:
         self.given[name].insert(np.concatenate((kept, come)))
         self.given[name].settle()
 
+    # ---- the program's counter, autoinc()
+
+    def shifted(self, stratum: StatefulStratum) -> bool:
+        """Whether a stratum that counts would begin with another number than it did."""
+        start, stop = self.counters.get(stratum.relations, (0, 0))
+        return start != stop and start != self.context.counter
+
+    def pass_by(self, stratum: StatefulStratum) -> None:
+        """Count what an untouched stratum counts."""
+        start, stop = self.counters.get(stratum.relations, (0, 0))
+        self.context.counter += stop - start
+
     # ---- the end of an epoch
 
     def commit(self) -> None:
@@ -145,7 +161,7 @@ class State:
             relation = self.database[name]
             if relation.stateful:
                 self.forget_before(relation)
-        self.epoch = Epoch()
+        self.begin_epoch()
 
     def forget_before(self, relation: Relation) -> None:
         """The end of an epoch that replaced the relation."""
@@ -167,4 +183,9 @@ class State:
         for relation in self.database:
             if relation.stateful and len(relation.log):
                 relation.undo()
-        self.epoch = Epoch()
+        self.counters = self.epoch.counters
+        self.begin_epoch()
+
+    def begin_epoch(self) -> None:
+        self.epoch = Epoch(counters=dict(self.counters))
+        self.context.counter = 0

@@ -4,6 +4,7 @@
     table = read_facts(info, types, directive, folder, bad)     # a pyarrow.Table, one column per attribute
     tables = read_inputs([(info, directive), …], types, folder, bad)   # many; all errors of all files at once
     table = table_of(rows_or_columns_or_data_frame, info, types)
+    table = given_table(path_or_data, info, types, directive, bad)
     words = encode(table, info, types, database)                # int64[n, arity]
     table = decode(words, info, types, database)
     warnings = write_relation(info, types, table, directive, folder)
@@ -16,6 +17,7 @@ Soufflé's syntax. The facts of a relation without attributes are a table withou
 
 from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.codec import decode, encode
+from tidelog.io.given import given_table
 from tidelog.io.read import empty_table, read_facts, read_inputs
 from tidelog.io.sizes import size_limits, size_line
 from tidelog.io.tables import nullary_table, table_of
@@ -27,6 +29,7 @@ __all__ = [
     "decode",
     "empty_table",
     "encode",
+    "given_table",
     "nullary_table",
     "read_facts",
     "read_inputs",

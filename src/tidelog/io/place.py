@@ -25,7 +25,7 @@ _SUFFIXES = {
 }
 _OF_IO = {"jsonfile": JSON, "sqlite": SQLITE, "parquet": PARQUET, "arrow": ARROW, "stdoutprintsize": SIZE}
 _EXTENSIONS = {JSON: ".json", SQLITE: ".sqlite", PARQUET: ".parquet", ARROW: ".arrow"}
-_TEXT_PARAMETERS = ("delimiter", "headers", "rfc4180", "columns")
+TEXT_PARAMETERS = ("delimiter", "headers", "rfc4180", "columns")
 STREAM_NAMES = {"input": "<stdin>", "output": "<stdout>"}
 
 
@@ -75,7 +75,7 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
         )
     rfc4180 = params.get("rfc4180") == "true"
     compress = params.get("compress", "false") != "false"
-    form = _OF_IO.get(io) or _form_of_name(params, io)
+    form = _OF_IO.get(io) or _form_of_directive(params, io)
     gzip = compress and form in (TEXT, JSON)
     path, shown = None, STREAM_NAMES[kind]
     database = ""
@@ -109,11 +109,15 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
     )
 
 
-def _form_of_name(params: dict[str, str], io: str) -> str:
-    if io != "file" or any(key in params for key in _TEXT_PARAMETERS):
+def _form_of_directive(params: dict[str, str], io: str) -> str:
+    if io != "file" or any(key in params for key in TEXT_PARAMETERS):
         return TEXT
-    name = Path(params.get("filename", "")).name.removesuffix(".gz")
-    return _SUFFIXES.get(Path(name).suffix, TEXT)
+    return form_of_name(params.get("filename", ""))
+
+
+def form_of_name(path: str | Path) -> str:
+    """The format that a file's name says."""
+    return _SUFFIXES.get(Path(Path(path).name.removesuffix(".gz")).suffix, TEXT)
 
 
 def _columns(text: str | None, info: RelationInfo, kind: str) -> tuple[int, ...] | None:

@@ -32,13 +32,13 @@ Reduction = tuple[Callable[[list[Any]], Any], int, str]
 class FastParser:
     """A lark LALR parser whose callbacks build the result, driven by `parse`."""
 
-    def __init__(self, lark: Lark) -> None:
+    def __init__(self, lark: Lark, start: str = "start") -> None:
         self._regex, self._keywords = _compile_terminals(lark)
         self._skipped = frozenset(lark.lexer_conf.ignore)
         table = lark.parser.parser._parse_table
         callbacks = lark.parser.parser.parser.callbacks
-        self._start = table.start_states["start"]
-        self._end = table.end_states["start"]
+        self._start = table.start_states[start]
+        self._end = table.end_states[start]
         self._states: dict[int, dict[str, int | Reduction]] = {}
         for state, actions in table.states.items():
             self._states[state] = {

@@ -57,9 +57,9 @@ def _end(piece: Any) -> int:
     return piece.span.end if piece is not None and piece.span else 0
 
 
-def load_grammar(name: str, builder: TreeBuilder, **options: Any) -> Lark:
-    """The LALR parser for a grammar file of this package; its tables are kept in the user's cache."""
-    grammar = (files("tidelog.lang") / f"{name}.lark").read_text(encoding="utf-8")
+def load_grammar(name: str, builder: TreeBuilder, package: str = "tidelog.lang", **options: Any) -> Lark:
+    """The LALR parser for a grammar file of a package; its tables are kept in the user's cache."""
+    grammar = (files(package) / f"{name}.lark").read_text(encoding="utf-8")
     settings = dict(parser="lalr", transformer=builder, keep_all_tokens=True, maybe_placeholders=False, **options)
     cache = cache_directory()
     try:

@@ -35,10 +35,25 @@ def parse_into(source: Source, report: Report) -> tree.Program:
     return tree.Program(tuple(shallow(items, report)))
 
 
+def parse_query(source: Source) -> tree.Literal:
+    """The body that a query says: literals as in a rule, with or without a dot behind them."""
+    report = Report()
+    parser, builder = _parser("query")
+    found = parse_items(parser.parse, builder, source, blank_comments(source, report), report, _give_up)
+    found = shallow(found, report)
+    report.check()
+    return found[0]  # type: ignore[no-any-return]
+
+
 @cache
-def _parser() -> tuple[FastParser, SouffleBuilder]:
+def _parser(start: str = "start") -> tuple[FastParser, SouffleBuilder]:
     builder = SouffleBuilder()
-    return FastParser(load_grammar("souffle", builder)), builder
+    return FastParser(load_grammar("souffle", builder, start=start), start), builder
+
+
+def _give_up(text: str, offset: int) -> int:
+    """After a syntax error in a single query there is nothing more to find."""
+    return len(text)
 
 
 _CLAUSE_START = re.compile(r"\.\s*\n\s*(?=[A-Za-z_?.])|\n(?=\.[a-z])")
@@ -111,6 +126,9 @@ class SouffleBuilder(TreeBuilder):
 
     def start(self, c: list[Any]) -> list[Any]:
         return [item for item in c if item is not None]
+
+    def query(self, c: list[Any]) -> list[tree.Literal]:
+        return c[:1]
 
     def qualified_name(self, c: list[Any]) -> Name:
         name = Name("".join(c))

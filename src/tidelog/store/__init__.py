@@ -5,6 +5,7 @@ the symbol and record dictionaries, and *pipelines*: plan steps encoded as integ
 runs over chunks of bindings. No kernel is compiled per rule or program. The API that `evaluate/` codes against:
 
     db = Database(threads=1)
+    db.sibling()                                # an empty database with the same symbols and records
     edge = db.create("edge", 2)                 # arity 0 is fine; db["edge"], "edge" in db, db.relations, db.drop
     edge.insert(array2d) -> int                 # new rows among them; behind delta_stop, like an Emit
     edge.count, len(edge)                       # all rows, those of the running iteration included

@@ -55,6 +55,16 @@ class Database:
         self.records = Records(self)
         self._clock = time.perf_counter(), self.kernels.now()
 
+    def sibling(self) -> Database:
+        """An empty database with the same settings that shares symbols and records, so that a row means the same in
+        both. Only one of them may be running at a time."""
+        made = Database(
+            self.threads, self.chunk, self.initial_capacity, self.bitmaps_from, self.budget, self.parallel_from
+        )
+        made.symbols = self.symbols
+        made.records = Records(made, self.records)
+        return made
+
     def cycles_per_second(self) -> float:
         """How fast the counter runs that plans are timed with."""
         seconds = time.perf_counter() - self._clock[0]

@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 
 
 class Records:
-    """All records of a database."""
+    """All records of a database, or those of another one that it shares."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, shared: Records | None = None) -> None:
         self._database = database
+        self._shared = shared
         self._by_arity: dict[int, Relation] = {}
 
     def relation(self, arity: int) -> Relation:
         """The relation whose rows are the records of an arity."""
         found = self._by_arity.get(arity)
         if found is None:
-            found = Relation(self._database, f"(records {arity})", arity, TAGGED)
+            if self._shared is not None:
+                found = self._shared.relation(arity)
+            else:
+                found = Relation(self._database, f"(records {arity})", arity, TAGGED)
+                found.reserve_first()
             self._by_arity[arity] = found
             self._database.adopt(found)
-            found.reserve_first()
         return found
 
     def pack(self, fields: Any) -> Array:

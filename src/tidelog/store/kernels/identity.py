@@ -370,58 +370,54 @@ def insert_numbered(r: int, columns: int, keys: int, m: int, numbers: int) -> No
     st64(r + R_USED, ld64(r + R_USED) + n - before)
 
 
-@kernel
-def find_blocks(r: int, keys: int, m: int, slots: int) -> None:
-    """slots[i] := the slot of the block of key i, made if there is none."""
-    table, bits, blocks = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_USED)
-    shift, mask = 64 - bits, (1 << bits) - 1
-    for i in range(m):
-        prefetch(table + lshr(mix(lshr(ld64(keys + i * 8), 6)), shift) * 32)
-    for i in range(m):
-        key = lshr(ld64(keys + i * 8), 6)
-        s = lshr(mix(key), shift)
-        while True:
-            e = ld64(table + s * 32)
-            if e == key | TOP:
-                break
-            if e == 0:
-                st64(table + s * 32, key | TOP)
-                st32(table + s * 32 + B_LIST, blocks)
-                blocks += 1
-                break
-            s = (s + 1) & mask
-        st64(slots + i * 8, table + s * 32)
-    st64(r + R_USED, blocks)
+@inlined
+def seek_block(r: int, table: int, block: int, s: int, mask: int) -> int:
+    """The slot of a block (its key with TOP), looked for from slot s on; made if there is none."""
+    while True:
+        slot = table + s * 32
+        e = ld64(slot)
+        if e == block:
+            return slot
+        if e == 0:
+            st64(slot, block)
+            st32(slot + B_LIST, ld64(r + R_USED))
+            st64(r + R_USED, ld64(r + R_USED) + 1)
+            return slot
+        s = (s + 1) & mask
 
 
 @kernel
 def insert_blocked(r: int, columns: int, keys: int, m: int, slots: int, numbers: int) -> None:
-    """insert_numbered for a table of blocks: (key without six bits, bitmap, number of its list of rows, and the bits that
-    iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row)."""
-    find_blocks(r, keys, m, slots)
-    n, lists = ld64(r + R_COUNT), ld64(r + R_NUMBERS)
+    """insert_numbered for a table of blocks: (key without six bits, bitmap, number of its list of rows, and the bits
+    that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row)."""
+    table, bits, n, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT), ld64(r + R_NUMBERS)
     wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
     stride, derived = ld64(r + R_STRIDE) << (2 + wide), (arity + DERIVED) << (2 + wide)
-    counting = 0 < iteration < NEVER
+    shift, mask, counting = 64 - bits, (1 << bits) - 1, 0 < iteration < NEVER
     for i in range(m):
-        key, slot = ld64(keys + i * 8), ld64(slots + i * 8)
-        at, bit = lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, 1 << (key & 63)
-        word, row = ld64(slot + B_BITS), n
+        s = lshr(mix(lshr(ld64(keys + i * 8), 6)), shift)
+        st64(slots + i * 8, s)
+        prefetch(table + s * 32)
+    for i in range(m):
+        key = ld64(keys + i * 8)
+        slot, bit = seek_block(r, table, lshr(key, 6) | TOP, ld64(slots + i * 8), mask), 1 << (key & 63)
+        word = ld64(slot + B_BITS)
+        row = n
         if word & bit == 0:
             st64(slot + B_BITS, word | bit)
-            fresh = 0
             if ld32(slot + B_STAMP) == iteration:
-                fresh = ld64(slot + B_FRESH)
-            st32(slot + B_STAMP, iteration)
-            st64(slot + B_FRESH, fresh | bit)
-            st32(at, row)
+                st64(slot + B_FRESH, ld64(slot + B_FRESH) | bit)
+            else:
+                st32(slot + B_STAMP, iteration)
+                st64(slot + B_FRESH, bit)
+            st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, row)
             write_row(rows + row * stride, columns, i, arity, iteration, wide)
             n += 1
-        elif counting and ld32(slot + B_STAMP) == iteration and ld64(slot + B_FRESH) & bit:
-            row = ld32(at)
+        elif counting and ld64(slot + B_FRESH) & bit and ld32(slot + B_STAMP) == iteration:
+            row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
             count_again(r, rows + row * stride + derived, wide)
         elif numbers:
-            row = ld32(at)
+            row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
         if numbers:
             st64(numbers + i * 8, row)
     st64(r + R_COUNT, n)

@@ -6,7 +6,7 @@ their order is kept); otherwise one insertion per row.
 
 from __future__ import annotations
 
-from tidelog.store.kernels.identity import find_blocks, insert_bitmap, insert_packed, mix
+from tidelog.store.kernels.identity import insert_bitmap, insert_packed, mix, seek_block
 from tidelog.store.kernels.raw import kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64
 from tidelog.store.layout import (
     B_BITS,
@@ -75,12 +75,13 @@ def number_rows(table: int, bits: int, keys: int, m: int, first: int) -> None:
 
 
 @kernel
-def block_rows(r: int, keys: int, m: int, slots: int, first: int) -> None:
+def block_rows(r: int, keys: int, m: int, first: int) -> None:
     """number_rows for a table of blocks."""
-    find_blocks(r, keys, m, slots)
-    lists, iteration, stop = ld64(r + R_NUMBERS), ld64(r + R_ITERATION), ld64(r + R_DELTA_STOP)
+    table, bits, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_NUMBERS)
+    shift, mask, iteration, stop = 64 - bits, (1 << bits) - 1, ld64(r + R_ITERATION), ld64(r + R_DELTA_STOP)
     for i in range(m):
-        key, slot = ld64(keys + i * 8), ld64(slots + i * 8)
+        key = ld64(keys + i * 8)
+        slot = seek_block(r, table, lshr(key, 6) | TOP, lshr(mix(lshr(key, 6)), shift), mask)
         bit = 1 << (key & 63)
         st64(slot + B_BITS, ld64(slot + B_BITS) | bit)
         st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, first + i)
@@ -122,7 +123,7 @@ def rebuild_identity(r: int, scratch: int) -> int:
         elif mode == BLOCKED:
             if ld64(r + R_USED) + BLOCK > min(ld64(r + R_LIMIT), ld64(r + R_NUMBER_CAPACITY)):
                 return GROW_IDENTITY
-            block_rows(r, scratch, m, scratch + BLOCK * 8, first)
+            block_rows(r, scratch, m, first)
         elif mode == BITMAP:
             if ld64(r + R_USED) + BLOCK > ld64(r + R_LIMIT):
                 return GROW_IDENTITY

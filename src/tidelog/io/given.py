@@ -1,0 +1,52 @@
+"""Facts that a program hands in for a relation: a file's name, or Python data."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.io.bad_rows import BadRows
+from tidelog.io.place import TEXT, TEXT_PARAMETERS, form_of_name
+from tidelog.io.read import read_facts
+from tidelog.io.tables import table_of
+from tidelog.lang import tree
+
+_DATABASES = (".sqlite", ".sqlite3", ".db")
+
+
+def given_table(
+    data: Any, info: RelationInfo, types: TypeSystem, declared: tree.Directive | None, bad_rows: BadRows
+) -> pa.Table:
+    """The facts as a table with the relation's attributes as columns. A string is a file's name."""
+    if isinstance(data, (str, os.PathLike)):
+        return read_facts(info, types, _directive(Path(data), info, declared), Path("."), bad_rows)
+    return table_of(data, info, types)
+
+
+def _directive(path: Path, info: RelationInfo, declared: tree.Directive | None) -> tree.Directive:
+    """The `.input` that reads this file. It is in the format that its name says; text is laid out as the relation's own
+    directive says. Where that says nothing, a `.csv` file without a tab in its first line is separated by commas."""
+    params = {"filename": str(path)}
+    own = dict(declared.params) if declared is not None else {}
+    if path.suffix in _DATABASES:
+        params |= {"IO": "sqlite", "name": own.get("name", info.name)}
+    elif form_of_name(path) == TEXT:
+        params |= {key: own[key] for key in TEXT_PARAMETERS if key in own}
+        unsaid = not own.keys() & {"delimiter", "rfc4180"}
+        if unsaid and path.name.removesuffix(".gz").endswith(".csv") and _has_commas(path, info):
+            params["rfc4180"] = "true"
+    return tree.Directive("input", info.name, tuple(params.items()))
+
+
+def _has_commas(path: Path, info: RelationInfo) -> bool:
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
+            first = file.readline()
+    except OSError:
+        return False  # whoever reads the facts says what is wrong with the file
+    return info.arity > 1 and b"\t" not in first and b"," in first
