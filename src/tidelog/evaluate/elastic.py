@@ -12,13 +12,9 @@ from __future__ import annotations
 
 import threading
 import time
-<<<<<<< HEAD
-from collections.abc import Mapping
-from typing import Protocol
-=======
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
->>>>>>> main
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
