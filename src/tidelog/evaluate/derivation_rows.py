@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.stages import PlanRun
@@ -30,7 +31,7 @@ class Found:
     def __len__(self) -> int:
         return len(self.heads)
 
-    def keep(self, chosen: np.ndarray) -> Found:
+    def keep(self, chosen: NDArray[np.bool_]) -> Found:
         return Found(self.heads[chosen], self.rows[chosen], self.parts)
 
 
@@ -40,7 +41,7 @@ class DerivationRows:
     def __init__(self, state: State, plan: steps.Plan, own: Collection[str]) -> None:
         filed = plan.steps[-1]
         assert isinstance(filed, steps.File)
-        self.relation, self.args = filed.relation, filed.args
+        self.relation, self.args, self.arrives = filed.relation, filed.args, filed.arrives
         self.parts = tuple(part for part in filed.parts if part.role is not Role.VALUE)
         emit = steps.Emit(filed.relation, (*filed.args, *(Slot(part.row) for part in self.parts)))
         self._batches: list[Words] = []
@@ -82,3 +83,20 @@ class Iterations:
             now[now != NEVER] = 0
         before[rows < 0] = now[rows < 0] = NEVER
         return before, now
+
+    def of_parts(self, found: Found) -> tuple[Words, Words]:
+        """The iterations of each derivation's parts, before and now."""
+        before, now = np.empty_like(found.rows), np.empty_like(found.rows)
+        for i, part in enumerate(found.parts):
+            before[:, i], now[:, i] = self.of(part.relation, found.rows[:, i])
+        return before, now
+
+
+def level(found: Found, iterations: Words) -> Words:
+    """The greatest iteration of each derivation's positive parts; 0 if it has none."""
+    return np.max(iterations[:, ~is_negated(found)], axis=1, initial=0)
+
+
+def is_negated(found: Found) -> NDArray[np.bool_]:
+    """Which parts are negated."""
+    return np.array([part.role is Role.NEGATED for part in found.parts], np.bool_)

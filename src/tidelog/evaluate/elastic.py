@@ -55,7 +55,7 @@ class Elastic:
         self, checked: Checked, options: EngineOptions, strategy: str = "elastic", observer: Observer | None = None
     ) -> None:
         self.options, self.strategy, self.observer = options, strategy, observer
-        self.state = State(checked, options)
+        self.state = self.new_state(checked)
         self.epoch = -1
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
@@ -65,6 +65,19 @@ class Elastic:
     @property
     def database(self) -> Database:
         return self.state.database
+
+    # ---- what a strategy may do in another way
+
+    def new_state(self, checked: Checked) -> State:
+        return State(checked, self.options)
+
+    def new_bootstrap(self) -> Bootstrap:
+        return Bootstrap(self.state, self.options.limits, self.observer)
+
+    def updater(self, stratum: StatefulStratum) -> Updater:
+        if stratum.aggregate is not None:
+            return AggregateUpdate(self.state, stratum.aggregate)
+        return StratumUpdate(self.state, stratum)
 
     # ---- epochs
 
@@ -95,7 +108,7 @@ class Elastic:
     def start_over(self, facts: Mapping[str, Words], why: str) -> EpochReport:
         """Bootstrap the whole program; the report's change is from the state before."""
         start = time.perf_counter()
-        run = Bootstrap(self.state, self.options.limits, self.observer)
+        run = self.new_bootstrap()
         replaced = run.run(facts)
         self.efforts = run.efforts
         report = EpochReport(self.epoch + 1, "bootstrap", why, 0.0, run.derivations)
@@ -184,15 +197,10 @@ class Elastic:
             return self.evaluate_anew(stratum, why)
 
     def evaluate_anew(self, stratum: StatefulStratum, why: str) -> StratumReport:
-        run = Bootstrap(self.state, self.options.limits, self.observer)
+        run = self.new_bootstrap()
         evaluate_anew(self.state, stratum, run)
         self.efforts |= run.efforts
         return StratumReport(stratum.relations, "bootstrap", why, run.derivations)
-
-    def updater(self, stratum: StatefulStratum) -> Updater:
-        if stratum.aggregate is not None:
-            return AggregateUpdate(self.state, stratum.aggregate)
-        return StratumUpdate(self.state, stratum)
 
     def budget(self, stratum: StatefulStratum | None = None) -> int:
         """What Update may cost, in bindings, for a stratum or for all."""

@@ -24,14 +24,13 @@ from itertools import count
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations
+from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, is_negated, level
 from tidelog.evaluate.diffs import Diffs
 from tidelog.evaluate.elastic import Elastic, Updater
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.plan.paper_terms import Switches, Term, TermPlan, term_plans
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.plan.steps import Role
 from tidelog.store.layout import DERIVED, NEVER, NOW
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
@@ -119,7 +118,7 @@ class PaperUpdate:
 
     def deletion(self, k: int, name: str, found: Found, term: TermPlan) -> Words:
         """Pi#[I_{k-1}^o | N_{k-1}^o | I_{k-1}^-, I_0^+] without I_{k-1}^o"""
-        before, now = self.body(found)
+        before, now = self.iterations.of_parts(found)
         in_diff = np.where(is_negated(found), in_plus(k, before, now), in_minus(k, before, now))
         found = found.keep((level(found, before) == k - 1) & is_first(in_diff, term.diff))
         heads = self.state.database[name].find(found.heads)
@@ -128,7 +127,7 @@ class PaperUpdate:
 
     def insertion(self, k: int, name: str, found: Found, term: TermPlan) -> Words:
         """Pi#[I_{k-1} | N_{k-1} | I_{k-1}^+, I_0^-] without I_{k-1}"""
-        before, now = self.body(found)
+        before, now = self.iterations.of_parts(found)
         in_diff = np.where(is_negated(found), in_minus(k, before, now), in_plus(k, before, now))
         found = found.keep((level(found, now) == k - 1) & is_first(in_diff, term.diff))
         heads = self.state.database[name].enter_absent(found.heads)
@@ -137,19 +136,12 @@ class PaperUpdate:
 
     def rediscovery(self, k: int, name: str, found: Found) -> Words:
         """I_{k-1}^- and Pi#[I_{k-1}^o and I_{k-1} | N_{k-1}] without I_{k-1}"""
-        before, now = self.body(found)
+        before, now = self.iterations.of_parts(found)
         absent_before = np.all((before == NEVER) | ~is_negated(found), axis=1)
         found = found.keep((level(found, now) == k - 1) & (level(found, before) < k) & absent_before)
         heads = self.state.database[name].find(found.heads)
         before, now = self.iterations.of(name, heads)
         return heads[in_minus(k, before, now)]
-
-    def body(self, found: Found) -> tuple[Words, Words]:
-        """The iterations of each derivation's parts, before and now."""
-        before, now = np.empty_like(found.rows), np.empty_like(found.rows)
-        for i, part in enumerate(found.parts):
-            before[:, i], now[:, i] = self.iterations.of(part.relation, found.rows[:, i])
-        return before, now
 
     # ---- lines 10 to 13: the new N_k
 
@@ -194,15 +186,6 @@ def in_minus(k: int, before: Words, now: Words) -> np.ndarray:
 def in_plus(k: int, before: Words, now: Words) -> np.ndarray:
     """I_{k-1}^+: in I_{k-1} and not in I_{k-1}^o"""
     return (now < k) & (before >= k)
-
-
-def is_negated(found: Found) -> np.ndarray:
-    return np.array([part.role is Role.NEGATED for part in found.parts], np.bool_)
-
-
-def level(found: Found, iterations: Words) -> Words:
-    """The greatest iteration of each derivation's positive parts; 0 if it has none."""
-    return np.max(iterations[:, ~is_negated(found)], axis=1, initial=0)
 
 
 def is_first(in_diff: np.ndarray, part: int | None) -> np.ndarray:
