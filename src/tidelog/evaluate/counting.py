@@ -346,5 +346,9 @@ def scanned(plan: steps.Plan) -> steps.Match:
 
 
 def known_as_changed(before: Words, now: Words, arrives: bool) -> Words:
-    """The bucket in which each part left its old place, or (`arrives`) came to its new one; -1 if it has not changed."""
-    return np.where(before == now, -1, now if arrives else np.minimum(before, now))
+    """The bucket in which each part left its old place, or (`arrives`) came to its new one; -1 if it has not changed.
+
+    A negated part that is gone has come to be absent, like all that happens below the stratum, in bucket 0.
+    """
+    came = np.where(now == NEVER, before, now)
+    return np.where(before == now, -1, came if arrives else np.minimum(before, now))
