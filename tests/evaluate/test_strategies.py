@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from state_oracle import Entry
 from strategies.epochs import Facts
-from test_elastic import SWITCHES, Subject
+from strategies.subject import SWITCHES, Subject
 from tidelog.errors import TidelogError
 from tidelog.plan.paper_terms import Switches
 
@@ -35,7 +36,7 @@ def entries(subject: Subject, name: str) -> dict[Any, tuple[int, int]]:
 
 
 def chain(*nodes: int) -> set[tuple[int, int]]:
-    return set(zip(nodes, nodes[1:], strict=False))
+    return set(pairwise(nodes))
 
 
 def begun(text: str, facts: Facts, strategy: str, **options: Any) -> Subject:

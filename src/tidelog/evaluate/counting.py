@@ -6,9 +6,9 @@ nothing ever needs to be discovered again. The price is the state, O(m |I|), and
 and not only the first ones of each tuple.
 
 Bootstrap: that of `bootstrap.py`, then each derivation of a stratum is counted under its level + 1 (its *level* is the
-greatest iteration of its body). Update, bucket by bucket: when a tuple's iteration changes, the derivations that it took
-part in are filed as departures under their old level + 1, and those that it takes part in as arrivals under their level,
-as known so far, + 1. When bucket k is reached, everything of an iteration < k is final, and
+greatest iteration of its body). Update, bucket by bucket: when a tuple's iteration changes, the derivations that it
+took part in are filed as departures under their old level + 1, and those that it takes part in as arrivals under their
+level, as known so far, + 1. When bucket k is reached, everything of an iteration < k is final, and
 
 - a departure counts if the tuple that filed it was the last of its changed parts to become known as changed;
 - an arrival counts if it still has level k - 1 and the tuple that filed it was the last of its changed parts to arrive,
@@ -185,7 +185,7 @@ class Filed:
 
 @dataclass
 class Moved:
-    """The rows of a relation that left their place in the state before, and those that came to one in the state after."""
+    """The rows of a relation that left their place in the state before, and those that came to one in the new."""
 
     left: Words
     came: Words

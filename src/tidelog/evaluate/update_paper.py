@@ -4,13 +4,13 @@ It is the specification that `update.py` is measured against and tested with, an
 evaluates its three terms over everything that has changed so far. The paper's sets, for one stratum, in the store:
 
 - E, E-, E+: the stratum's input before the epoch and its change: the tuples of lower strata, and its own facts;
-- N_k^o, N_k: the tuples of iteration k, before (`BEFORE_NOW` = k) and now (`NOW` = k); `DERIVED` is their count in N#_k.
-  Input tuples are in N_0. A tuple that is nowhere has the iteration NEVER;
+- N_k^o, N_k: the tuples of iteration k, before (`BEFORE_NOW` = k) and now (`NOW` = k); `DERIVED` is their count in
+  N#_k. Input tuples are in N_0. A tuple that is nowhere has the iteration NEVER;
 - I_k^o, I_k: those with `BEFORE_NOW` <= k, and those with `NOW` <= k;
 - I_k^-, I_k^+: the diffs, I_k^o without I_k and the other way round. They are relations of their own
   (`plan/paper_terms.py`), since the rules are joined with them;
-- Pi#[I | N | D]: plans find derivations over the whole state before (or after) with a part in D; that their parts are in
-  I_{k-1}, and one of them in N_{k-1}, is asked afterwards: their greatest iteration is k - 1.
+- Pi#[I | N | D]: plans find derivations over the whole state before (or after) with a part in D; that their parts are
+  in I_{k-1}, and one of them in N_{k-1}, is asked afterwards: their greatest iteration is k - 1.
 
 When iteration k begins, `NOW` < k is final and `NOW` >= k is still what it was: so N#_k begins as N#o_k. Where the text
 of the paper and its proof differ, see `docs/dev/decisions/0004-update-paper.md`.
@@ -145,7 +145,7 @@ class PaperUpdate:
 
     # ---- lines 10 to 13: the new N_k
 
-    def make_N(self, k: int, name: str, found: list[tuple[Words, int]], sizes: Counter[int]) -> Words:  # noqa: N802
+    def make_N(self, k: int, name: str, found: list[tuple[Words, int]], sizes: Counter[int]) -> Words:
         """N#_k from N#o_k and the terms; the rows that these name."""
         relation = self.state.database[name]
         rows, which = np.unique(np.concatenate([heads for heads, _ in found]), return_inverse=True)

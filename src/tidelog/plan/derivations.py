@@ -60,7 +60,8 @@ def _plan(
 
 
 def all_derivations(rule: core.CoreRule, own: Collection[str], estimate: Estimate) -> steps.Plan:
-    """The plan for every derivation of a rule in the state after; those of listed rows (CAME) if it begins with a scan."""
+    """The plan for every derivation of a rule in the state after; where it begins with a scan, for those of listed rows
+    (CAME)."""
     scheduler = Scheduler(rule, {}, estimate, existential=False, state=View.AFTER)
     scheduler.schedule(dict.fromkeys(rule.body), None)
     if scheduler.steps and isinstance(first := scheduler.steps[0], steps.Scan):

@@ -10,7 +10,7 @@ set of heads but not the number of derivations).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tidelog.errors import InternalError
 from tidelog.plan import core, steps
@@ -73,7 +73,7 @@ class Scheduler:
                     raise InternalError(f"rule {self.rule.number}: nothing can be evaluated of {pending}")
                 self.place_atom(atom, pending)
 
-    def atom_order(self, atoms: list[core.CoreAtom], others: list[core.CoreItem]) -> Iterable[core.CoreAtom]:
+    def atom_order(self, atoms: list[core.CoreAtom], others: Sequence[core.CoreItem]) -> Iterable[core.CoreAtom]:
         return best_order(atoms, others, self.bound, self.fanout) if len(atoms) > 1 else atoms
 
     # ---- what needs no search

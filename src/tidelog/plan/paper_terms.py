@@ -1,7 +1,7 @@
 """The rules of the paper's Algorithm 3, instrumented for its three terms (paper 002, sections 3.3, 4.1 and 4.2).
 
-The changed tuples lie in relations of their own, as in section 4.1: `R@minus` and `R@plus` (the paper's diff_minus_R and
-diff_plus_R) hold tuples of R, and as a last column the number of each tuple's row in R. For each rule there are
+The changed tuples lie in relations of their own, as in section 4.1: `R@minus` and `R@plus` (the paper's diff_minus_R
+and diff_plus_R) hold tuples of R, and as a last column the number of each tuple's row in R. For each rule there are
 
 - deletion: per body atom, the derivations of the old state with that atom in diff_minus (diff_plus, if it is negated);
 - insertion: the same in the new state, with diff_plus (diff_minus);
@@ -12,7 +12,7 @@ diff_plus_R) hold tuples of R, and as a last column the number of each tuple's r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -28,9 +28,10 @@ HEAD = -1
 
 @dataclass(frozen=True)
 class Switches:
-    """Section 4.2. Diffs are "eager" (exactly the tuples that are deleted and inserted) or "lazy" (all whose derivations
-    changed, looked at when a rule meets them); the head of a re-discovery is filtered by "joined" diff_minus tuples or
-    by "split" ones, a variable at a time; a rule begins with the diff ("diff-first") or is joined as written ("textual")."""
+    """Section 4.2. Diffs are "eager" (exactly the tuples that are deleted and inserted) or "lazy" (all whose
+    derivations changed, looked at when a rule meets them); the head of a re-discovery is filtered by "joined"
+    diff_minus tuples or by "split" ones, a variable at a time; a rule begins with the diff ("diff-first") or is joined
+    as written ("textual")."""
 
     diffs: str = "eager"
     rediscovery: str = "split"
@@ -69,9 +70,7 @@ def minus_column(relation: str, column: int) -> str:
     return f"{relation}@minus.{column}"
 
 
-def term_plans(
-    rule: core.CoreRule, own: Collection[str], estimate: Estimate, switches: Switches
-) -> Iterator[TermPlan]:
+def term_plans(rule: core.CoreRule, own: Collection[str], estimate: Estimate, switches: Switches) -> Iterator[TermPlan]:
     """The plans for a rule of the stratum whose relations are `own`."""
     for item in dict.fromkeys(rule.body):
         if isinstance(item, core.CoreAtom):
@@ -84,7 +83,8 @@ def term_plans(
 
 
 class _Instrumented(Scheduler):
-    """A rule in which a diff takes part. `filters` are atoms that bind nothing: they wait until all they name is bound."""
+    """A rule in which a diff takes part. `filters` are atoms that bind nothing: they wait until what they name is
+    bound."""
 
     def __init__(
         self, rule: core.CoreRule, own: Collection[str], estimate: Estimate, switches: Switches, state: View
@@ -93,7 +93,9 @@ class _Instrumented(Scheduler):
         self.own, self.switches = own, switches
         self.filters: tuple[core.CoreAtom, ...] = ()
 
-    def with_diff(self, term: Term, pivot: core.CoreAtom | core.CoreAbsent, diff_name: Callable[[str], str]) -> TermPlan:
+    def with_diff(
+        self, term: Term, pivot: core.CoreAtom | core.CoreAbsent, diff_name: Callable[[str], str]
+    ) -> TermPlan:
         """The rule with one atom seen in a diff."""
         row = self.new_slot(Kind.NUMBER)
         self.uses[row] += 1
@@ -141,7 +143,7 @@ class _Instrumented(Scheduler):
 
     # ---- the order
 
-    def atom_order(self, atoms: list[core.CoreAtom], others: list[core.CoreItem]) -> Iterable[core.CoreAtom]:
+    def atom_order(self, atoms: list[core.CoreAtom], others: Sequence[core.CoreItem]) -> Iterable[core.CoreAtom]:
         atoms = [atom for atom in atoms if atom not in self.filters]
         return atoms if self.switches.scheduling == "textual" else super().atom_order(atoms, others)
 
