@@ -28,7 +28,7 @@ import numpy as np
 from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, too_many_derivations
-from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, level
+from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, level, prepare
 from tidelog.evaluate.elastic import Elastic, Updater, follows
 from tidelog.evaluate.engine import EngineOptions
 from tidelog.evaluate.level_counts import LevelCounts, Numbers, merged, words
@@ -223,7 +223,7 @@ class CountingUpdate:
         return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
 
     def prepare(self) -> None:
-        pass
+        prepare(self.state, [derivations for _, derivations in self.plans])
 
     @property
     def effort(self) -> int:

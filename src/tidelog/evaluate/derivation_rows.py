@@ -6,7 +6,7 @@ once per plan; parts are in the order of the rule's body.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import State
 from tidelog.plan import steps
 from tidelog.plan.steps import Part, Role, Slot
+from tidelog.store import Pipeline
 from tidelog.store.layout import BEFORE_NOW, NEVER, NOW
 
 
@@ -53,6 +54,10 @@ class DerivationRows:
     def effort(self) -> int:
         return self._run.effort
 
+    @property
+    def pipelines(self) -> list[Pipeline]:
+        return self._run.pipelines
+
     def run(self) -> Found:
         self._batches.clear()
         self._run.run()
@@ -60,6 +65,15 @@ class DerivationRows:
         found = np.concatenate([np.empty((0, arity + len(self.parts)), np.int64), *self._batches])
         self._batches.clear()
         return Found(found[:, :arity], found[:, arity:], self.parts)
+
+
+def prepare(state: State, derivations: Iterable[DerivationRows]) -> None:
+    """Build the indexes that plans need. What one asks of an index may make another's encoding stale."""
+    pipelines = [pipeline for each in derivations for pipeline in each.pipelines]
+    while sum(pipeline.encoded().stale for pipeline in pipelines):
+        pass
+    for index in {index.address: index for p in pipelines for index, _ in p.encoded().indexes}.values():
+        state.database.update(index)
 
 
 class Iterations:

@@ -24,7 +24,7 @@ from itertools import count
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, is_negated, level
+from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, is_negated, level, prepare
 from tidelog.evaluate.diffs import Diffs
 from tidelog.evaluate.elastic import Elastic, Updater
 from tidelog.evaluate.state import Change, State
@@ -58,7 +58,7 @@ class PaperUpdate:
         return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
 
     def prepare(self) -> None:
-        pass
+        prepare(self.state, [rows for _, rows in self.rules])
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
         """Update the stratum by what changed below it and among its facts; the work done."""
