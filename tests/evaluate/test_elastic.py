@@ -54,7 +54,7 @@ def compare(history: History, strategy: str, **options: Any) -> None:
         before = facts
 
 
-@pytest.mark.parametrize(("number", "strategy"), enumerate(s for s, pieces in PIECES.items() for _ in range(pieces)))
+@pytest.mark.parametrize(("number", "strategy"), list(enumerate(s for s, n in PIECES.items() for _ in range(n))))
 def test_an_update_is_a_recomputation(number: int, strategy: str) -> None:
     kind = list(KINDS)[number % len(KINDS)]
 

@@ -32,6 +32,7 @@ from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, 
 from tidelog.evaluate.elastic import Elastic, Updater, follows
 from tidelog.evaluate.engine import EngineOptions
 from tidelog.evaluate.level_counts import LevelCounts, Numbers, merged, words
+from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.plan import steps
@@ -96,8 +97,8 @@ class CountingBootstrap(Bootstrap):
 
     state: CountingState
 
-    def __init__(self, state: CountingState, *options: object) -> None:
-        super().__init__(state, *options)  # type: ignore[arg-type]
+    def __init__(self, state: CountingState, limits: Limits | None = None, observer: Observer | None = None) -> None:
+        super().__init__(state, limits, observer)
         self.counts: dict[str, LevelCounts] = {}
 
     def run(self, facts: Mapping[str, Words]) -> list[Relation]:

@@ -72,7 +72,7 @@ class PaperUpdate:
                     raise OverBudget
                 if watch is not None:
                     watch(k, work)
-                changed = {name: self.make_N(k, name, found, sizes) for name, found in self.rules_of(k).items()}
+                changed = {name: self.make_N(k, name, found, sizes) for name, found in self.evaluate_rules(k).items()}
                 self.diffs.advance(k, changed)  # lines 14, 15
                 if sizes[k] == 0:  # line 16
                     break
@@ -97,7 +97,7 @@ class PaperUpdate:
 
     # ---- line 10: rule evaluation
 
-    def rules_of(self, k: int) -> Tally:
+    def evaluate_rules(self, k: int) -> Tally:
         """The heads of the three terms: what is taken from N#o_k, and what is added."""
         tally: Tally = {}
         for term, rows in self.rules:
