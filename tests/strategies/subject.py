@@ -13,7 +13,7 @@ from strategies.epochs import Facts
 from tidelog.evaluate.elastic import Elastic
 from tidelog.evaluate.engine import EngineOptions, EpochReport, make_engine
 from tidelog.plan.paper_terms import Switches
-from tidelog.store.layout import DERIVED, NEVER, NOW
+from tidelog.store.layout import NEVER
 
 SWITCHES = [Switches(*s) for s in product(("eager", "lazy"), ("split", "joined"), ("diff-first", "textual"))]
 
@@ -51,8 +51,8 @@ class Subject:
         found = {}
         for name in self.checked.relations:
             relation = self.database[name]
-            there = np.flatnonzero(relation.state()[:, NOW] != NEVER)
-            entries = [Entry(int(s[NOW]), int(s[DERIVED])) for s in relation.state(there)]
+            there = np.flatnonzero(relation.now() != NEVER)
+            entries = [Entry(int(k), int(n)) for k, n in zip(relation.now(there), relation.derived(there), strict=True)]
             rows = self.values(name, relation.rows()[there])
             found[name] = dict(zip(rows, entries, strict=True))
             assert len(found[name]) == len(rows) == self.engine.count(name), name

@@ -25,7 +25,7 @@ from tidelog.io.sizes import size_limits
 from tidelog.plan.estimate import Guess
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum
-from tidelog.store import Relation
+from tidelog.store import Relation, release_spare
 from tidelog.store.layout import R_OVERFLOW
 
 
@@ -76,6 +76,7 @@ class Bootstrap:
                 if self.state.database[name].block[R_OVERFLOW // 8]:
                     raise too_many_derivations(name)
         self.derivations += fixpoint.derivations
+        release_spare()
 
 
 def counted_plan(program: StatefulProgram, strata: Sequence[StatefulStratum]) -> ProgramPlan:

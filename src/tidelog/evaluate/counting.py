@@ -29,7 +29,7 @@ from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, too_many_derivations
 from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, level, prepare
-from tidelog.evaluate.elastic import Elastic, Updater, follows
+from tidelog.evaluate.elastic import Elastic, Updater
 from tidelog.evaluate.engine import EngineOptions
 from tidelog.evaluate.level_counts import LevelCounts, Numbers, merged, words
 from tidelog.evaluate.limits import Limits, Observer
@@ -40,7 +40,7 @@ from tidelog.plan.derivations import all_derivations, update_plans
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.plan.steps import View
 from tidelog.store import Relation
-from tidelog.store.layout import DERIVED, NEVER, NOW, R_CAME, R_LEFT
+from tidelog.store.layout import NEVER, R_CAME, R_LEFT
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
 EMPTY = np.empty(0, np.int64)
@@ -83,7 +83,7 @@ class CountingState(State):
         super().undo()
 
     def _compact(self, relation: Relation) -> None:
-        alive = relation.state()[:, NOW] != NEVER
+        alive = relation.now() != NEVER
         super()._compact(relation)
         if relation.count < len(alive) and relation.name in self.counts:
             self.counts[relation.name].renumber(alive)
@@ -109,7 +109,7 @@ class CountingBootstrap(Bootstrap):
     def evaluate(self, strata: Sequence[StatefulStratum]) -> None:
         super().evaluate(strata)
         for stratum in strata:
-            if follows(stratum) and stratum.aggregate is None:
+            if stratum.rules and not stratum.whole:
                 self.counts |= count_derivations(self.state, stratum)
 
 
@@ -136,7 +136,7 @@ def in_portions(state: State, plan: steps.Plan, derivations: DerivationRows) -> 
     start, portion = 0, 1 << 12
     while start < relation.count:
         stop = min(start + portion, relation.count)
-        relation.list_rows(R_CAME, start + np.flatnonzero(relation.state(slice(start, stop))[:, NOW] != NEVER))
+        relation.list_rows(R_CAME, start + np.flatnonzero(relation.now(slice(start, stop)) != NEVER))
         found = derivations.run()
         yield found
         start = stop
@@ -322,8 +322,8 @@ class CountingUpdate:
         came, lost = (number > 0) & (now > k), (number == 0) & (now == k)
         written = (number > 0) & (now >= k) | lost
         relation.remember(rows[written])
-        relation.set_state(rows[written], NOW, np.where(lost, NEVER, k)[written])
-        relation.set_state(rows[written], DERIVED, number[written])
+        relation.set_now(rows[written], np.where(lost, NEVER, k)[written])
+        relation.set_derived(rows[written], number[written])
         relation.dirty = True
         waiting = np.isin(rows, candidates) & (number == 0) & (now == NEVER)
         self.expect(name, rows[lost | waiting], k)

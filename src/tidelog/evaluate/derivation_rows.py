@@ -18,7 +18,7 @@ from tidelog.evaluate.state import State
 from tidelog.plan import steps
 from tidelog.plan.steps import Part, Role, Slot
 from tidelog.store import Pipeline
-from tidelog.store.layout import BEFORE_NOW, NEVER, NOW
+from tidelog.store.layout import NEVER
 
 
 @dataclass
@@ -90,8 +90,7 @@ class Iterations:
         relation = self.state.database[name]
         if relation.count == 0:
             return np.full(len(rows), NEVER), np.full(len(rows), NEVER)
-        found = relation.state(rows)
-        before, now = found[:, BEFORE_NOW].astype(np.int64), found[:, NOW].astype(np.int64)
+        before, now = relation.before(rows).astype(np.int64), relation.now(rows).astype(np.int64)
         if name not in self.own:
             before[before != NEVER] = 0
             now[now != NEVER] = 0

@@ -4,15 +4,15 @@ It is the specification that `update.py` is measured against and tested with, an
 evaluates its three terms over everything that has changed so far. The paper's sets, for one stratum, in the store:
 
 - E, E-, E+: the stratum's input before the epoch and its change: the tuples of lower strata, and its own facts;
-- N_k^o, N_k: the tuples of iteration k, before (`BEFORE_NOW` = k) and now (`NOW` = k); `DERIVED` is their count in
-  N#_k. Input tuples are in N_0. A tuple that is nowhere has the iteration NEVER;
-- I_k^o, I_k: those with `BEFORE_NOW` <= k, and those with `NOW` <= k;
+- N_k^o, N_k: the tuples of iteration k, before (`Relation.before` is k) and now (`now` is k); `derived` is their
+  count in N#_k. Input tuples are in N_0. A tuple that is nowhere has the iteration NEVER;
+- I_k^o, I_k: those with `before` <= k, and those with `now` <= k;
 - I_k^-, I_k^+: the diffs, I_k^o without I_k and the other way round. They are relations of their own
   (`plan/paper_terms.py`), since the rules are joined with them;
 - Pi#[I | N | D]: plans find derivations over the whole state before (or after) with a part in D; that their parts are
   in I_{k-1}, and one of them in N_{k-1}, is asked afterwards: their greatest iteration is k - 1.
 
-When iteration k begins, `NOW` < k is final and `NOW` >= k is still what it was: so N#_k begins as N#o_k. Where the text
+When iteration k begins, `now` < k is final and `now` >= k is still what it was: so N#_k begins as N#o_k. Where the text
 of the paper and its proof differ, see `docs/dev/decisions/0004-update-paper.md`.
 """
 
@@ -31,7 +31,7 @@ from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.plan.paper_terms import Switches, Term, TermPlan, term_plans
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.store.layout import DERIVED, NEVER, NOW
+from tidelog.store.layout import NEVER
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
 Tally = dict[str, list[tuple[Words, int]]]
@@ -91,7 +91,7 @@ class PaperUpdate:
         """How many tuples each N_k has."""
         sizes: Counter[int] = Counter()
         for name in self.stratum.relations:
-            now = self.state.database[name].state()[:, NOW]
+            now = self.state.database[name].now()
             sizes.update(dict(enumerate(np.bincount(now[now != NEVER]).tolist())))
         return sizes
 
@@ -154,11 +154,11 @@ class PaperUpdate:
         _, now = self.iterations.of(name, rows)
         kept = now >= k  # line 11: not those of I_{k-1}^+; they have left N_k when they came into their earlier N
         rows, change, now = rows[kept], change[kept], now[kept]
-        derived = np.where(now == k, relation.state(rows)[:, DERIVED], 0) + change
+        derived = np.where(now == k, relation.derived(rows), 0) + change
         then = np.where(derived > 0, k, NEVER)
         relation.remember(rows)
-        relation.set_state(rows, NOW, then)
-        relation.set_state(rows, DERIVED, derived)
+        relation.set_now(rows, then)
+        relation.set_derived(rows, derived)
         relation.dirty = True
         sizes.subtract(now.tolist())
         sizes.update(then.tolist())
@@ -168,11 +168,11 @@ class PaperUpdate:
         """N# ends with N_k: what is left of later N#o is no part of it."""
         for name in self.stratum.relations:
             relation = self.state.database[name]
-            now = relation.state()[:, NOW]
+            now = relation.now()
             rows = np.flatnonzero((now > k) & (now != NEVER))
             relation.remember(rows)
-            relation.set_state(rows, NOW, NEVER)
-            relation.set_state(rows, DERIVED, 0)
+            relation.set_now(rows, NEVER)
+            relation.set_derived(rows, 0)
 
 
 # ---- sets, by the iterations of tuples before and now

@@ -45,19 +45,22 @@ BLOCK = 256
 
 @kernel
 def rehash_identity(old: int, old_bits: int, r: int) -> None:
-    """Move the slots of a smaller packed or bitmap table into the present one."""
+    """Move the slots of a smaller table of packed keys or blocks into the present one of the same kind."""
     table, bits, mode = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_MODE)
     shift, mask = 64 - bits, (1 << bits) - 1
-    size = 16 if mode == BITMAP else 8
+    size = 8
+    if mode in (BITMAP, NUMBERED):
+        size = 16
+    elif mode == BLOCKED:
+        size = 32
     for i in range(1 << old_bits):
         e = ld64(old + i * size)
         if e != 0:
             s = lshr(mix(e & ~TOP), shift)
             while ld64(table + s * size) != 0:
                 s = (s + 1) & mask
-            st64(table + s * size, e)
-            if mode == BITMAP:
-                st64(table + s * 16 + 8, ld64(old + i * 16 + 8))
+            for word in range(0, size, 8):
+                st64(table + s * size + word, ld64(old + i * size + word))
 
 
 @kernel
