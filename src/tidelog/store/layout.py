@@ -26,9 +26,9 @@ GROW_EVENTS, GROW_BUCKETS, GROW_SEEN, GROW_LISTS, PYTHON = range(9, 14)  # asked
 ) = _fields(35)  # fmt: skip
 R_SIZE = 35
 
-# The state of a row, in arrays of 32-bit words beside the rows: the iteration in which it is found now; that in the state
-# before the running update, as its complement, or 0 if it is the same; the number of its derivations in that iteration,
-# less one. The last two are mostly zeros, which cost nothing. A row that is not there has the iteration NEVER.
+# The state of a row, in arrays of 32-bit words beside the rows: the iteration in which it is found now; that in the
+# state before the running update, as its complement, or 0 if it is the same; the number of its derivations in that
+# iteration, less one. The last two are mostly zeros, which cost nothing. A row that is not there has iteration NEVER.
 NOW, BEFORE_NOW, DERIVED = range(3)
 NEVER = 2**31 - 1
 
