@@ -26,6 +26,7 @@ from tidelog.plan import steps
 from tidelog.plan.aggregate_relations import AggregateRelation
 from tidelog.plan.steps import Match, Probe, Scan, Slot, View
 from tidelog.store.layout import NEVER
+from tidelog.store.update import UNLIMITED, Watch
 
 
 class AggregateUpdate:
@@ -39,7 +40,7 @@ class AggregateUpdate:
     def prepare(self) -> None:
         pass
 
-    def run(self) -> int:
+    def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
         """Update the relation by what changed below it; the work done."""
         database, aggregate = self.state.database, self.aggregate
         arity = len(aggregate.group)

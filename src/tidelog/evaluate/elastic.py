@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,18 @@ from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
+
+class Updater(Protocol):
+    """Keeps one stratum up to date; made anew when it is stale."""
+
+    @property
+    def stale(self) -> bool: ...
+
+    def prepare(self) -> None: ...
+
+    def run(self, budget: int = ..., watch: Watch | None = ...) -> int: ...
+
+
 LEAST_BUDGET = 1 << 14
 """A stratum is always allowed this much: starting over costs more than that in fixed costs."""
 
@@ -42,16 +55,29 @@ class Elastic:
         self, checked: Checked, options: EngineOptions, strategy: str = "elastic", observer: Observer | None = None
     ) -> None:
         self.options, self.strategy, self.observer = options, strategy, observer
-        self.state = State(checked, options)
+        self.state = self.new_state(checked)
         self.epoch = 0
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
-        self.updates: dict[tuple[str, ...], StratumUpdate | AggregateUpdate] = {}
+        self.updates: dict[tuple[str, ...], Updater] = {}
         self.preparation: Background | None = None
 
     @property
     def database(self) -> Database:
         return self.state.database
+
+    # ---- what a strategy may do in another way
+
+    def new_state(self, checked: Checked) -> State:
+        return State(checked, self.options)
+
+    def new_bootstrap(self) -> Bootstrap:
+        return Bootstrap(self.state, self.options.limits, self.observer)
+
+    def updater(self, stratum: StatefulStratum) -> Updater:
+        if stratum.aggregate is not None:
+            return AggregateUpdate(self.state, stratum.aggregate)
+        return StratumUpdate(self.state, stratum)
 
     # ---- epochs
 
@@ -82,7 +108,7 @@ class Elastic:
     def start_over(self, facts: Mapping[str, Words], why: str) -> EpochReport:
         """Bootstrap the whole program; the report's change is from the state before."""
         start = time.perf_counter()
-        run = Bootstrap(self.state, self.options.limits, self.observer)
+        run = self.new_bootstrap()
         replaced = run.run(facts)
         self.efforts = run.efforts
         report = EpochReport(self.epoch + 1, "bootstrap", why, 0.0, run.derivations)
@@ -173,15 +199,10 @@ class Elastic:
             return self.evaluate_anew(stratum, why)
 
     def evaluate_anew(self, stratum: StatefulStratum, why: str) -> StratumReport:
-        run = Bootstrap(self.state, self.options.limits, self.observer)
+        run = self.new_bootstrap()
         evaluate_anew(self.state, stratum, run)
         self.efforts |= run.efforts
         return StratumReport(stratum.relations, "bootstrap", why, run.derivations)
-
-    def updater(self, stratum: StatefulStratum) -> StratumUpdate | AggregateUpdate:
-        if stratum.aggregate is not None:
-            return AggregateUpdate(self.state, stratum.aggregate)
-        return StratumUpdate(self.state, stratum)
 
     def follows(self, stratum: StatefulStratum) -> bool:
         """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""

@@ -22,6 +22,7 @@ from tidelog.analysis.check import Checked
 from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.limits import Limits, Observer
+from tidelog.plan.paper_terms import Switches
 from tidelog.store import Database
 
 STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
@@ -31,7 +32,7 @@ STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
 class EngineOptions:
     """How an engine works. `switch` is the share of the last Bootstrap's cost that an Update may take, counted in
     `budget`, which is "derivations" or "seconds"; beyond it, the stratum at hand is evaluated anew, or (`switching`
-    "program") everything. Limits hold for each epoch anew."""
+    "program") everything. Limits hold for each epoch anew. `paper` is for the strategy "update-paper"."""
 
     threads: int = 1
     functors: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class EngineOptions:
     switch: float = 0.2
     budget: str = "derivations"
     switching: str = "stratum"
+    paper: Switches = field(default_factory=Switches)
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,16 @@ def make_engine(checked: Checked, options: EngineOptions, strategy: str, observe
     """The engine of a strategy, one of STRATEGIES."""
     if strategy not in STRATEGIES:
         raise InternalError(f"no strategy {strategy}")
-    if strategy == "batch":
-        from tidelog.evaluate.recompute import Recompute
-
-        return Recompute(checked, options, observer)
+    from tidelog.evaluate.counting import Counting
     from tidelog.evaluate.elastic import Elastic
+    from tidelog.evaluate.recompute import Recompute
+    from tidelog.evaluate.update_paper import Paper
 
+    match strategy:
+        case "update-paper":
+            return Paper(checked, options, strategy, observer)
+        case "counting":
+            return Counting(checked, options, strategy, observer)
+        case "batch":
+            return Recompute(checked, options, observer)
     return Elastic(checked, options, strategy, observer)

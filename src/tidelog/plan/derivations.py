@@ -16,6 +16,7 @@ tell.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from tidelog.plan import core, steps
 from tidelog.plan.estimate import Estimate
@@ -55,6 +56,22 @@ def _plan(
     scheduler.schedule([first, *body], first.position)
     if isinstance(pivot, core.CoreAbsent):
         scheduler.rows[pivot] = scheduler.rows.pop(first)
+    return _filing(scheduler, own, arrives, first.position)
+
+
+def all_derivations(rule: core.CoreRule, own: Collection[str], estimate: Estimate) -> steps.Plan:
+    """The plan for every derivation of a rule in the state after; where it begins with a scan, for those of listed rows
+    (CAME)."""
+    scheduler = Scheduler(rule, {}, estimate, existential=False, state=View.AFTER)
+    scheduler.schedule(dict.fromkeys(rule.body), None)
+    if scheduler.steps and isinstance(first := scheduler.steps[0], steps.Scan):
+        scheduler.steps[0] = steps.Scan(replace(first.match, view=View.CAME))
+    return _filing(scheduler, own, arrives=True, pivot=None)
+
+
+def _filing(scheduler: Scheduler, own: Collection[str], arrives: bool, pivot: int | None) -> steps.Plan:
+    """The scheduled steps, and then the derivation is filed."""
+    rule = scheduler.rule
     parts = tuple(
         Part(scheduler.rows[item], item.relation, _role(item, own))
         for item in dict.fromkeys(rule.body)
@@ -66,7 +83,7 @@ def _plan(
         scheduler.steps.append(steps.Pack(target, generated))
         parts = (*parts, Part(target, "", Role.VALUE))
     scheduler.steps.append(steps.File(arrives, rule.relation, rule.args, parts, rule.number))
-    return steps.Plan(rule.number, first.position, tuple(scheduler.steps), tuple(scheduler.slots))
+    return steps.Plan(rule.number, pivot, tuple(scheduler.steps), tuple(scheduler.slots))
 
 
 def _role(item: core.CoreAtom | core.CoreAbsent, own: Collection[str]) -> Role:

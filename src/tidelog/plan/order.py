@@ -10,7 +10,7 @@ set of heads but not the number of derivations).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tidelog.errors import InternalError
 from tidelog.plan import core, steps
@@ -65,13 +65,16 @@ class Scheduler:
             self.place_atom(first, pending, is_pivot=True)
         atoms = [item for item in pending if isinstance(item, core.CoreAtom)]
         others = [item for item in pending if not isinstance(item, core.CoreAtom)]
-        order = iter(best_order(atoms, others, self.bound, self.fanout) if len(atoms) > 1 else atoms)
+        order = iter(self.atom_order(atoms, others))
         while pending:
             if not self.place_ready(pending):
                 atom = next(order, None)
                 if atom is None:
                     raise InternalError(f"rule {self.rule.number}: nothing can be evaluated of {pending}")
                 self.place_atom(atom, pending)
+
+    def atom_order(self, atoms: list[core.CoreAtom], others: Sequence[core.CoreItem]) -> Iterable[core.CoreAtom]:
+        return best_order(atoms, others, self.bound, self.fanout) if len(atoms) > 1 else atoms
 
     # ---- what needs no search
 

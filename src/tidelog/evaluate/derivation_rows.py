@@ -1,0 +1,115 @@
+"""The derivations that a plan finds, as row numbers: what set algebra over the state is done with.
+
+A plan that files its derivations is run with a sink in place of the filing. What is always true: a derivation comes
+once per plan; parts are in the order of the rule's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.stages import PlanRun
+from tidelog.evaluate.state import State
+from tidelog.plan import steps
+from tidelog.plan.steps import Part, Role, Slot
+from tidelog.store import Pipeline
+from tidelog.store.layout import NEVER
+
+
+@dataclass
+class Found:
+    """Derivations: their heads, as tuples, and for each part of the body the rows that it matched (-1: none)."""
+
+    heads: Words
+    rows: Words
+    parts: tuple[Part, ...]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def keep(self, chosen: NDArray[np.bool_]) -> Found:
+        return Found(self.heads[chosen], self.rows[chosen], self.parts)
+
+
+class DerivationRows:
+    """A plan that ends with `File`, ready to be run again and again."""
+
+    def __init__(self, state: State, plan: steps.Plan, own: Collection[str]) -> None:
+        filed = plan.steps[-1]
+        assert isinstance(filed, steps.File)
+        self.relation, self.args, self.arrives = filed.relation, filed.args, filed.arrives
+        self.parts = tuple(part for part in filed.parts if part.role is not Role.VALUE)
+        emit = steps.Emit(filed.relation, (*filed.args, *(Slot(part.row) for part in self.parts)))
+        self._batches: list[Words] = []
+        self._run = PlanRun(
+            state.context, replace(plan, steps=(*plan.steps[:-1], emit)), self._batches.append, tuple(own)
+        )
+
+    @property
+    def effort(self) -> int:
+        return self._run.effort
+
+    @property
+    def pipelines(self) -> list[Pipeline]:
+        return self._run.pipelines
+
+    def run(self) -> Found:
+        self._batches.clear()
+        self._run.run()
+        arity = len(self.args)
+        found = np.concatenate([np.empty((0, arity + len(self.parts)), np.int64), *self._batches])
+        self._batches.clear()
+        return Found(found[:, :arity], found[:, arity:], self.parts)
+
+
+def prepare(state: State, derivations: Iterable[DerivationRows]) -> None:
+    """Build the indexes that plans need. What one asks of an index may make another's encoding stale."""
+    pipelines = [pipeline for each in derivations for pipeline in each.pipelines]
+    while sum(pipeline.encoded().stale for pipeline in pipelines):
+        pass
+    for index in {index.address: index for p in pipelines for index, _ in p.encoded().indexes}.values():
+        state.database.update(index)
+
+
+class Iterations:
+    """In which iteration of a stratum tuples are: before the epoch and now. NEVER: not at all.
+
+    Tuples of lower strata are the stratum's input: they are in iteration 0, whatever iteration found them below.
+    """
+
+    def __init__(self, state: State, own: Collection[str]) -> None:
+        self.state, self.own = state, own
+
+    def of(self, name: str, rows: Words) -> tuple[Words, Words]:
+        """Before and now, of rows by number; -1 is no row."""
+        relation = self.state.database[name]
+        if relation.count == 0:
+            return np.full(len(rows), NEVER), np.full(len(rows), NEVER)
+        before, now = relation.before(rows).astype(np.int64), relation.now(rows).astype(np.int64)
+        if name not in self.own:
+            before[before != NEVER] = 0
+            now[now != NEVER] = 0
+        before[rows < 0] = now[rows < 0] = NEVER
+        return before, now
+
+    def of_parts(self, found: Found) -> tuple[Words, Words]:
+        """The iterations of each derivation's parts, before and now."""
+        before, now = np.empty_like(found.rows), np.empty_like(found.rows)
+        for i, part in enumerate(found.parts):
+            before[:, i], now[:, i] = self.of(part.relation, found.rows[:, i])
+        return before, now
+
+
+def level(found: Found, iterations: Words) -> Words:
+    """The greatest iteration of each derivation's positive parts; 0 if it has none."""
+    return np.max(iterations[:, ~is_negated(found)], axis=1, initial=0)
+
+
+def is_negated(found: Found) -> NDArray[np.bool_]:
+    """Which parts are negated."""
+    return np.array([part.role is Role.NEGATED for part in found.parts], np.bool_)

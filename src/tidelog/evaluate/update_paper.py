@@ -1,0 +1,202 @@
+"""Update as the paper has it: Algorithm 3, with negation and constraints (section 3.3), to the letter.
+
+It is the specification that `update.py` is measured against and tested with, and no more than that: every iteration
+evaluates its three terms over everything that has changed so far. The paper's sets, for one stratum, in the store:
+
+- E, E-, E+: the stratum's input before the epoch and its change: the tuples of lower strata, and its own facts;
+- N_k^o, N_k: the tuples of iteration k, before (`Relation.before` is k) and now (`now` is k); `derived` is their
+  count in N#_k. Input tuples are in N_0. A tuple that is nowhere has the iteration NEVER;
+- I_k^o, I_k: those with `before` <= k, and those with `now` <= k;
+- I_k^-, I_k^+: the diffs, I_k^o without I_k and the other way round. They are relations of their own
+  (`plan/paper_terms.py`), since the rules are joined with them;
+- Pi#[I | N | D]: plans find derivations over the whole state before (or after) with a part in D; that their parts are
+  in I_{k-1}, and one of them in N_{k-1}, is asked afterwards: their greatest iteration is k - 1.
+
+When iteration k begins, `now` < k is final and `now` >= k is still what it was: so N#_k begins as N#o_k. Where the text
+of the paper and its proof differ, see `docs/dev/decisions/0004-update-paper.md`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+
+import numpy as np
+
+from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, is_negated, level, prepare
+from tidelog.evaluate.diffs import Diffs
+from tidelog.evaluate.elastic import Elastic, Updater
+from tidelog.evaluate.state import Change, State
+from tidelog.evaluate.statistics import Statistics
+from tidelog.plan.paper_terms import Switches, Term, TermPlan, term_plans
+from tidelog.plan.stateful import StatefulStratum
+from tidelog.store.layout import NEVER
+from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
+
+Tally = dict[str, list[tuple[Words, int]]]
+"""Heads by row number, once per derivation, and what a derivation adds to their count."""
+
+
+class PaperUpdate:
+    """Algorithm 3 for one stratum."""
+
+    def __init__(self, state: State, stratum: StatefulStratum, switches: Switches) -> None:
+        self.state, self.stratum = state, stratum
+        self.relations = [state.database[name] for name in (*stratum.inputs, *stratum.relations)]
+        self.iterations = Iterations(state, stratum.relations)
+        plans = [
+            plan
+            for rule in stratum.rules
+            for plan in term_plans(rule, stratum.relations, Statistics(state.database), switches)
+        ]
+        self.diffs = Diffs(state, stratum, plans, eager=switches.diffs == "eager")
+        self.rules = [(plan, DerivationRows(state, plan.plan, stratum.relations)) for plan in plans]
+
+    @property
+    def stale(self) -> bool:
+        return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
+
+    def prepare(self) -> None:
+        prepare(self.state, [rows for _, rows in self.rules])
+
+    def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
+        """Update the stratum by what changed below it and among its facts; the work done."""
+        effort_before = self.effort
+        try:
+            self.diffs.begin()  # lines 4, 5: I_0^- <- E-, I_0^+ <- E+ (1: `apply_facts` has made N_0)
+            sizes = self.sizes()
+            for k in count(1):  # line 6
+                work = self.effort - effort_before
+                if work > budget:
+                    raise OverBudget
+                if watch is not None:
+                    watch(k, work)
+                changed = {name: self.make_N(k, name, found, sizes) for name, found in self.evaluate_rules(k).items()}
+                self.diffs.advance(k, changed)  # lines 14, 15
+                if sizes[k] == 0:  # line 16
+                    break
+            self.end_with(k)  # line 17
+        finally:
+            self.diffs.forget()
+        for name in self.stratum.relations:
+            self.state.epoch.changes[name] = Change(*changed_rows(self.state.database[name]))
+        return self.effort - effort_before
+
+    @property
+    def effort(self) -> int:
+        return sum(rows.effort for _, rows in self.rules)
+
+    def sizes(self) -> Counter[int]:
+        """How many tuples each N_k has."""
+        sizes: Counter[int] = Counter()
+        for name in self.stratum.relations:
+            now = self.state.database[name].now()
+            sizes.update(dict(enumerate(np.bincount(now[now != NEVER]).tolist())))
+        return sizes
+
+    # ---- line 10: rule evaluation
+
+    def evaluate_rules(self, k: int) -> Tally:
+        """The heads of the three terms: what is taken from N#o_k, and what is added."""
+        tally: Tally = {}
+        for term, rows in self.rules:
+            if self.diffs.is_empty(term.guard):
+                continue
+            found = rows.run()
+            match term.term:
+                case Term.DELETION:
+                    heads = self.deletion(k, rows.relation, found, term)
+                    tally.setdefault(rows.relation, []).append((heads, -1))
+                case Term.INSERTION:
+                    heads = self.insertion(k, rows.relation, found, term)
+                    tally.setdefault(rows.relation, []).append((heads, 1))
+                case Term.REDISCOVERY:
+                    heads = self.rediscovery(k, rows.relation, found)
+                    tally.setdefault(rows.relation, []).append((heads, 1))
+        return tally
+
+    def deletion(self, k: int, name: str, found: Found, term: TermPlan) -> Words:
+        """Pi#[I_{k-1}^o | N_{k-1}^o | I_{k-1}^-, I_0^+] without I_{k-1}^o"""
+        before, now = self.iterations.of_parts(found)
+        in_diff = np.where(is_negated(found), in_plus(k, before, now), in_minus(k, before, now))
+        found = found.keep((level(found, before) == k - 1) & is_first(in_diff, term.diff))
+        heads = self.state.database[name].find(found.heads)
+        before, _ = self.iterations.of(name, heads)
+        return heads[before >= k]
+
+    def insertion(self, k: int, name: str, found: Found, term: TermPlan) -> Words:
+        """Pi#[I_{k-1} | N_{k-1} | I_{k-1}^+, I_0^-] without I_{k-1}"""
+        before, now = self.iterations.of_parts(found)
+        in_diff = np.where(is_negated(found), in_minus(k, before, now), in_plus(k, before, now))
+        found = found.keep((level(found, now) == k - 1) & is_first(in_diff, term.diff))
+        heads = self.state.database[name].enter_absent(found.heads)
+        _, now = self.iterations.of(name, heads)
+        return heads[now >= k]
+
+    def rediscovery(self, k: int, name: str, found: Found) -> Words:
+        """I_{k-1}^- and Pi#[I_{k-1}^o and I_{k-1} | N_{k-1}] without I_{k-1}"""
+        before, now = self.iterations.of_parts(found)
+        absent_before = np.all((before == NEVER) | ~is_negated(found), axis=1)
+        found = found.keep((level(found, now) == k - 1) & (level(found, before) < k) & absent_before)
+        heads = self.state.database[name].find(found.heads)
+        before, now = self.iterations.of(name, heads)
+        return heads[in_minus(k, before, now)]
+
+    # ---- lines 10 to 13: the new N_k
+
+    def make_N(self, k: int, name: str, found: list[tuple[Words, int]], sizes: Counter[int]) -> Words:
+        """N#_k from N#o_k and the terms; the rows that these name."""
+        relation = self.state.database[name]
+        rows, which = np.unique(np.concatenate([heads for heads, _ in found]), return_inverse=True)
+        added = np.concatenate([np.full(len(heads), number) for heads, number in found])
+        change = np.bincount(which, added, len(rows)).astype(np.int64)
+        _, now = self.iterations.of(name, rows)
+        kept = now >= k  # line 11: not those of I_{k-1}^+; they have left N_k when they came into their earlier N
+        rows, change, now = rows[kept], change[kept], now[kept]
+        derived = np.where(now == k, relation.derived(rows), 0) + change
+        then = np.where(derived > 0, k, NEVER)
+        relation.remember(rows)
+        relation.set_now(rows, then)
+        relation.set_derived(rows, derived)
+        relation.dirty = True
+        sizes.subtract(now.tolist())
+        sizes.update(then.tolist())
+        return rows
+
+    def end_with(self, k: int) -> None:
+        """N# ends with N_k: what is left of later N#o is no part of it."""
+        for name in self.stratum.relations:
+            relation = self.state.database[name]
+            now = relation.now()
+            rows = np.flatnonzero((now > k) & (now != NEVER))
+            relation.remember(rows)
+            relation.set_now(rows, NEVER)
+            relation.set_derived(rows, 0)
+
+
+# ---- sets, by the iterations of tuples before and now
+
+
+def in_minus(k: int, before: Words, now: Words) -> np.ndarray:
+    """I_{k-1}^-: in I_{k-1}^o and not in I_{k-1}"""
+    return (before < k) & (now >= k)
+
+
+def in_plus(k: int, before: Words, now: Words) -> np.ndarray:
+    """I_{k-1}^+: in I_{k-1} and not in I_{k-1}^o"""
+    return (now < k) & (before >= k)
+
+
+def is_first(in_diff: np.ndarray, part: int | None) -> np.ndarray:
+    """Whether this part is the first that is in the diff: so that a derivation with several is counted once."""
+    return in_diff[:, part] & ~in_diff[:, :part].any(axis=1)
+
+
+class Paper(Elastic):
+    """The engine of the strategy "update-paper"."""
+
+    def updater(self, stratum: StatefulStratum) -> Updater:
+        if stratum.aggregate is not None:
+            return super().updater(stratum)
+        return PaperUpdate(self.state, stratum, self.options.paper)
