@@ -112,15 +112,16 @@ class Elastic:
         replaced = run.run(facts)
         self.efforts = run.efforts
         report = EpochReport(self.epoch + 1, "bootstrap", why, 0.0, run.derivations)
-        changes = {}
         for old in replaced:
             new = self.database[old.name]
-            if new.stateful:
-                changes[old.name] = mark_before(new, old) if old.count else Change(np.arange(new.count), EMPTY)
+            if not new.stateful:
+                pass
+            elif old.count:
+                self.report_changes(report, {old.name: mark_before(new, old)})
+                self.state.forget_before(new)
+            elif new.count and old.name in self.state.checked.relations:
+                report.inserted[old.name] = new.rows()  # all of them, and no copy
             self.database.retire(old)
-        self.report_changes(report, changes)
-        for name in changes:
-            self.state.forget_before(self.database[name])
         self.state.begin_epoch()
         self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if self.follows(s)}
         self.preparation = Background(self.prepare)
@@ -287,6 +288,3 @@ class Background:
     def wait(self) -> None:
         self._thread.join()
         self._future.result()
-
-
-EMPTY = np.empty(0, np.int64)

@@ -13,7 +13,7 @@ evaluates its three terms over everything that has changed so far. The paper's s
   in I_{k-1}, and one of them in N_{k-1}, is asked afterwards: their greatest iteration is k - 1.
 
 When iteration k begins, `now` < k is final and `now` >= k is still what it was: so N#_k begins as N#o_k. Where the text
-of the paper and its proof differ, see `docs/dev/decisions/0004-update-paper.md`.
+of the paper and its proof differ, see `docs/dev/decisions/0005-update-paper.md`.
 """
 
 from __future__ import annotations
