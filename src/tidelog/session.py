@@ -47,6 +47,7 @@ Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
 
 _BUDGETS = ("derivations", "seconds")
+_SWITCHING = ("stratum", "program")
 
 
 class Session:
@@ -55,8 +56,9 @@ class Session:
     `program` is a file's name, a program's text, or a program parsed or checked before; a string is a text if it has a
     line break, a `:-` or a `.decl` in it. `strategy` is one of "elastic", "update", "update-paper", "counting" and
     "batch"; `switch` and `budget` are for "elastic": the share of the last Bootstrap's cost, in "derivations" or
-    "seconds", after which an Update is given up for a new Bootstrap. With `strict`, deleting an absent fact or
-    inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
+    "seconds", after which an Update is given up, and `switching`: whether then the "stratum" at hand is evaluated
+    anew or the whole "program". `threads` are for "batch"; the others evaluate on one. With `strict`, deleting an
+    absent fact or inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Session:
         strategy: str = "elastic",
         switch: float = 0.2,
         budget: str = "derivations",
+        switching: str = "stratum",
         strict: bool = False,
         threads: int = 1,
         functors: Mapping[str, Callable[..., Any]] | str | os.PathLike[str] | None = None,
@@ -74,7 +77,7 @@ class Session:
         limits: Limits | None = None,
         observer: Observer | None = None,
     ) -> None:
-        _check_settings(strategy, switch, budget, threads)
+        _check_settings(strategy, switch, budget, switching, threads)
         self.strategy = strategy
         self.strict = strict
         self.checked = _checked(program)
@@ -83,7 +86,7 @@ class Session:
         self._skip_bad_rows = skip_bad_rows
         self._inputs = {d.relation: d for d in reversed(self.checked.directives("input"))}
         self._inlined = inline_relations(self.checked.program)
-        options = EngineOptions(threads, self.functors, limits or Limits(), switch, budget)
+        options = EngineOptions(threads, self.functors, limits or Limits(), switch, budget, switching)
         self._engine: Engine | None = make_engine(self.checked, options, strategy, observer)
         self._epoch = 0
 
@@ -403,7 +406,7 @@ def _checked(program: str | os.PathLike[str] | tree.Program | Checked) -> Checke
     return check(program, report)
 
 
-def _check_settings(strategy: str, switch: float, budget: str, threads: int) -> None:
+def _check_settings(strategy: str, switch: float, budget: str, switching: str, threads: int) -> None:
     report = Report()
     if strategy not in STRATEGIES:
         report.error("TL1106", f"there is no strategy `{strategy}`",
@@ -414,6 +417,8 @@ def _check_settings(strategy: str, switch: float, budget: str, threads: int) -> 
         )
     if budget not in _BUDGETS:
         report.error("TL1106", f"there is no budget in `{budget}`", help=f"it is in {' or '.join(_BUDGETS)}")
+    if switching not in _SWITCHING:
+        report.error("TL1106", f"there is no switching by `{switching}`", help=f"it is by {' or '.join(_SWITCHING)}")
     if threads < 1:
         report.error("TL1106", f"{threads} threads are too few", help="give 1 or more")
     report.check()

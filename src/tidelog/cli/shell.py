@@ -30,6 +30,7 @@ def shell(
     strategy: Annotated[str, typer.Option(help="elastic, update, update-paper, counting or batch.")] = "elastic",
     switch: Annotated[float, typer.Option(help="The share of Bootstrap's cost that an Update may take.")] = 0.2,
     budget: Annotated[str, typer.Option(help="What that cost is counted in: derivations or seconds.")] = "derivations",
+    switching: Annotated[str, typer.Option(help="What is then evaluated anew: stratum or program.")] = "stratum",
     strict: Annotated[bool, typer.Option(help="Deleting what is absent or inserting what is present fails.")] = False,
     functors: Annotated[Path | None, typer.Option(help="A Python file with the functors.")] = None,
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
@@ -51,8 +52,8 @@ def shell(
     progress = Progress()
     native.announce = progress.note
     session = Session(
-        checked, strategy=strategy, switch=switch, budget=budget, strict=strict, threads=threads_of(jobs),
-        functors=functors, facts=fact_dir or Path("."),
+        checked, strategy=strategy, switch=switch, budget=budget, switching=switching, strict=strict,
+        threads=threads_of(jobs), functors=functors, facts=fact_dir or Path("."),
         limits=Limits(max_iterations, bytes_of(max_memory), timeout), observer=progress,
     )  # fmt: skip
     with session:

@@ -150,7 +150,7 @@ class Elastic:
     # ---- Update
 
     def try_update(self, delete: Mapping[str, Words], insert: Mapping[str, Words], start: float) -> EpochReport:
-        report = EpochReport(self.epoch + 1, "update", "it fits the budget", 0.0, 0, self.budget())
+        report = EpochReport(self.epoch + 1, "update", "it fits the budget", 0.0, 0, self.total_budget())
         self.state.apply_facts(delete, insert)
         watch = self.watch(start)
         for stratum in self.state.program.strata:
@@ -219,6 +219,10 @@ class Elastic:
         else:
             effort = self.efforts.get(stratum.relations, 0)
         return max(LEAST_BUDGET, int(self.options.switch * effort))
+
+    def total_budget(self) -> int | None:
+        budget = self.budget()
+        return None if budget == UNLIMITED else budget
 
     def watch(self, start: float) -> Watch:
         """What looks at the clock and the limits while an update runs."""

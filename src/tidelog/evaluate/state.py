@@ -54,7 +54,7 @@ class State:
         self.checked = checked
         self.program: StatefulProgram = stateful_program(checked)
         self.inputs = {directive.relation for directive in checked.directives("input")}
-        self.database = Database(threads=options.threads)
+        self.database = Database()  # one thread: tables that lead to rows are not shared between several
         for name, arity in self.program.arities.items():
             self.database.create(name, arity, stateful=True)
         self.context = Prepared(checked, options.functors).context(self.database)
