@@ -26,7 +26,7 @@ from tidelog.plan.estimate import Guess
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum
 from tidelog.store import Relation, release_spare
-from tidelog.store.layout import R_OVERFLOW
+from tidelog.store.layout import NEVER, R_OVERFLOW
 
 
 class Bootstrap:
@@ -50,13 +50,22 @@ class Bootstrap:
                 fill(database[name], rows)
             self.evaluate(state.program.strata)
         except BaseException:
-            for relation in replaced:
-                database.reinstate(relation)
+            self.give_up(replaced)
             raise
         for name in state.given:
             state.given[name] = database[state.given[name].name]
         state.live = {name: database[name].count for name in state.program.arities}
         return replaced
+
+    def give_up(self, replaced: list[Relation]) -> None:
+        """Put everything back that `run` has replaced."""
+        state = self.state
+        for relation in replaced:
+            state.database.reinstate(relation)
+        for name in state.given:
+            state.given[name] = state.database[state.given[name].name]
+        state.live = {name: int((state.database[name].now() != NEVER).sum()) for name in state.program.arities}
+        state.undo()
 
     def evaluate(self, strata: Sequence[StatefulStratum]) -> None:
         """These strata, whose relations hold nothing but their facts."""

@@ -29,7 +29,7 @@ from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.update import StratumUpdate
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.store import Database
+from tidelog.store import Database, Relation
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
 
@@ -46,6 +46,8 @@ class Updater(Protocol):
 
 LEAST_BUDGET = 1 << 14
 """A stratum is always allowed this much: starting over costs more than that in fixed costs."""
+LOOKS = 3
+"""How often Update looks at an affected derivation, about."""
 
 
 class Elastic:
@@ -110,24 +112,31 @@ class Elastic:
         start = time.perf_counter()
         run = self.new_bootstrap()
         replaced = run.run(facts)
-        self.efforts = run.efforts
         report = EpochReport(self.epoch + 1, "bootstrap", why, 0.0, run.derivations)
+        try:
+            for old in replaced:
+                self.report_replaced(report, old)
+        except BaseException:
+            run.give_up(replaced)
+            raise
         for old in replaced:
-            new = self.database[old.name]
-            if not new.stateful:
-                pass
-            elif old.count:
-                self.report_changes(report, {old.name: mark_before(new, old)})
-                self.state.forget_before(new)
-            elif new.count and old.name in self.state.checked.relations:
-                report.inserted[old.name] = new.rows()  # all of them, and no copy
             self.database.retire(old)
+        self.efforts = run.efforts
         self.state.begin_epoch()
         self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if self.follows(s)}
         self.preparation = Background(self.prepare)
         self.bootstrap_seconds = time.perf_counter() - start
         self.epoch += 1
         return report
+
+    def report_replaced(self, report: EpochReport, old: Relation) -> None:
+        """The change from a relation to the one that took its place."""
+        new = self.database[old.name]
+        if new.stateful and old.count:
+            self.report_changes(report, {old.name: mark_before(new, old)})
+            self.state.forget_before(new)
+        elif new.count and old.name in self.state.checked.relations:
+            report.inserted[old.name] = new.rows()  # all of them, and no copy
 
     def prepare(self) -> None:
         for update in self.updates.values():
@@ -186,6 +195,10 @@ class Elastic:
             update = self.updates[stratum.relations] = self.updater(stratum)
         if isinstance(update, AggregateUpdate):
             return StratumReport(stratum.relations, "update", "the touched groups", update.run())
+        if self.hopeless(stratum):
+            if self.options.switching == "program":
+                raise OverBudget
+            return self.evaluate_anew(stratum, "too much of what it reads has changed for an Update")
         self.options.limits.relations = stratum.relations
         marks = {name: len(self.database[name].log) for name in stratum.relations}
         try:
@@ -219,6 +232,15 @@ class Elastic:
         else:
             effort = self.efforts.get(stratum.relations, 0)
         return max(LEAST_BUDGET, int(self.options.switch * effort))
+
+    def hopeless(self, stratum: StatefulStratum) -> bool:
+        """Whether it is clear beforehand that Update will not do: the work grows at least with the share of the input
+        that changed, and each changed derivation is looked for in the state before, in the one after, and again."""
+        if self.budget(stratum) in (LEAST_BUDGET, UNLIMITED):
+            return False
+        changes = [self.state.epoch.changes.get(name) for name in stratum.inputs]
+        changed = sum(len(c.inserted) + len(c.deleted) for c in changes if c)
+        return LOOKS * changed > self.options.switch * sum(self.state.live[name] for name in stratum.inputs)
 
     def total_budget(self) -> int | None:
         budget = self.budget()
