@@ -54,7 +54,7 @@ def workloads() -> Iterator[Workload]:
             path = HERE / "programs" / f"{name}.dl" if program is None else archive.parent / "programs" / program
             yield Workload(name, path, _unpacked(archive, name), expected, closure)
     for name, program, make in GENERATED:
-        yield Workload(name, HERE / "programs" / program, _generated(name, make), closure=program == "closure.dl")
+        yield Workload(name, HERE / "programs" / program, generated(name, make), closure=program == "closure.dl")
 
 
 def _unpacked(archive: Path, name: str) -> Path:
@@ -70,7 +70,7 @@ def _unpacked(archive: Path, name: str) -> Path:
 Pairs = set[tuple[int, int]]
 
 
-def _generated(name: str, make: Callable[[random.Random], dict[str, Pairs]]) -> Path:
+def generated(name: str, make: Callable[[random.Random], dict[str, Pairs]]) -> Path:
     folder = CACHE / name
     if not folder.is_dir():
         partial = folder.with_suffix(".partial")
