@@ -33,7 +33,7 @@ def data_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-REAL = (
+REAL: tuple[tuple[str, str | None, dict[str, int], bool], ...] = (
     ("galen", "galen.dl", {"p": 7_560_179, "q": 16_595_494}, False),
     ("crdt", "crdt.dl", {"result": 104_653}, False),  # 104,851 pairs of operations, fewer of their counters
     ("doop", None, {}, False),

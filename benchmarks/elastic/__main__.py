@@ -30,6 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the records")
     parser.add_argument("--resume", action="store_true", help="leave out what the folder has already")
     parser.add_argument("--quick", action="store_true", help="a tiny generated workload, to see that all works")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="of the targets; both are recorded")
     options = parser.parse_args(arguments)
     strategies = [s for s in STRATEGIES if s in options.strategies]
     repeat = min(options.repeat, 2) if options.quick else options.repeat
@@ -39,7 +40,9 @@ def main(arguments: list[str] | None = None) -> None:
     records = Records(options.out / "elastic.jsonl")
     records.append(describe_run(sys.argv[1:] if arguments is None else arguments))
     run_all(jobs(choice), records, options.timeout, options.resume)
-    print(table(targets(Results.of(records.read()))))
+    print(table(targets(Results.of(records.read(), options.clock))))
+    if options.quick:
+        print("a tiny workload shows that all works; its figures say nothing", file=sys.stderr)
     print(f"records: {records.path}", file=sys.stderr)
 
 

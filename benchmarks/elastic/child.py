@@ -2,7 +2,7 @@
 
 Facts are read and encoded before anything is measured. `seconds` is the wall-clock time of the call; `ready` is what
 passes after it until the engine has done all that it put off (the indexes that only updates need), so that no cost is
-hidden between two epochs. Memory is VmHWM, the peak of this process, reset once the facts are read if the system lets
+hidden between two epochs; `cpu` and `ready_cpu` are the same in seconds of the processor. Memory is VmHWM, the peak of this process, reset once the facts are read if the system lets
 us.
 """
 
@@ -59,7 +59,9 @@ class Measurement:
         self.longest = 0.0
 
     def run(self) -> None:
-        changes = mixed_changes(self.job, self.facts) if self.job.kind == "mixed" else cycle_changes(self.job, self.facts)
+        changes = (
+            mixed_changes(self.job, self.facts) if self.job.kind == "mixed" else cycle_changes(self.job, self.facts)
+        )
         for key, (delete, insert) in zip(self.job.epochs(), changes, strict=True):
             if self.left_out(key):
                 emit(self.job, key, status="left out", why="one set must do: this strategy takes long for any change")
@@ -70,18 +72,20 @@ class Measurement:
         return self.job.strategy in ("plain", "batch") and key.number > 0 and self.longest > LONG
 
     def epoch(self, key: EpochKey, delete: Facts, insert: Facts) -> None:
-        start = time.perf_counter()
+        start, start_cpu, start_all = time.perf_counter(), time.thread_time(), time.process_time()
         if key.step in ("bootstrap", "0"):
             report = self.engine.bootstrap(self.facts)
         else:
             report = self.engine.update(delete, insert)
-        done = time.perf_counter()
+        done, cpu = time.perf_counter(), time.thread_time() - start_cpu
         self.engine.query_database()
         ready = time.perf_counter() - done
-        seconds = report.seconds if isinstance(self.engine, Plain) else done - start
+        seconds, ready_cpu = done - start, time.process_time() - start_all - cpu
+        if isinstance(self.engine, Plain):
+            seconds, cpu, ready, ready_cpu = report.seconds, self.engine.cpu, 0.0, 0.0
         self.longest = max(self.longest, seconds)
         emit(
-            self.job, key, status="ok", seconds=seconds, ready=ready, reported=report.seconds,
+            self.job, key, status="ok", seconds=seconds, ready=ready, cpu=cpu, ready_cpu=ready_cpu, reported=report.seconds,
             derivations=report.derivations, facts=sum(map(len, (*delete.values(), *insert.values()))),
             impact=self.impact(report), ended=report.strategy, why=report.why,
             anew=sum(s.strategy == "bootstrap" for s in report.strata), strata=len(report.strata),
@@ -93,7 +97,9 @@ class Measurement:
         """Derived tuples inserted and deleted; the evaluation that looks at no change does not know."""
         if isinstance(self.engine, Plain):
             return None
-        return sum(len(rows) for side in (report.inserted, report.deleted) for n, rows in side.items() if n in self.derived)
+        return sum(
+            len(rows) for side in (report.inserted, report.deleted) for n, rows in side.items() if n in self.derived
+        )
 
 
 # ---- facts and changes

@@ -63,13 +63,14 @@ class Plain:
         self.database = Database(threads=options.threads)
         self.given: dict[str, Words] = {}
         self.current: Database | None = None
+        self.cpu = 0.0  # of the last evaluation
 
     def bootstrap(self, facts: Mapping[str, Words]) -> EpochReport:
         self.given = dict(facts)
         if self.current is not None:
             for relation in self.current:
                 relation.clear()
-        start = time.perf_counter()
+        start, start_cpu = time.perf_counter(), time.thread_time()
         self.current = self.database.sibling()
         self.prepared.create_relations(self.current)
         for name, rows in facts.items():
@@ -77,6 +78,7 @@ class Plain:
             self.current[name].settle()
         fixpoint = Fixpoint(self.prepared.plan, self.prepared.context(self.current), self.options.limits)
         fixpoint.run()
+        self.cpu = time.thread_time() - start_cpu
         return EpochReport(0, "batch", "evaluation alone", time.perf_counter() - start, fixpoint.derivations)
 
     def update(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> EpochReport:

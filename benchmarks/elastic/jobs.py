@@ -12,6 +12,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
 from benchmarks.batch.workloads import HERE as BATCH
 from benchmarks.batch.workloads import Pairs, Workload, generated, workloads
@@ -98,8 +99,8 @@ class Job:
     def epochs(self) -> Iterator[EpochKey]:
         """All that it will measure, in this order."""
         if self.kind == "mixed":
-            for number in range(len(MIXED)):
-                yield EpochKey(self.sizes[-1] if MIXED[number].startswith("L") else SMALL, 0, str(number))
+            for number, name in enumerate(MIXED):
+                yield EpochKey(0 if not name else self.sizes[-1] if name.startswith("L") else SMALL, 0, str(number))
             return
         yield EpochKey(0, 0, "bootstrap")
         for size in self.sizes:
@@ -147,7 +148,9 @@ def available(quick: bool) -> list[Workload]:
     return list(workloads())
 
 
-def _job(experiment: str, choice: Choice, workload: Workload, strategy: str, kind: str = "cycles", **more: object) -> Job:
+def _job(
+    experiment: str, choice: Choice, workload: Workload, strategy: str, kind: str = "cycles", **more: object
+) -> Job:
     return Job(
         experiment, kind, workload.name, str(workload.program), str(workload.facts), strategy, seed=choice.seed,
         **more,  # type: ignore[arg-type]
@@ -190,7 +193,7 @@ def _small(choice: Choice, found: list[Workload]) -> Iterator[Job]:
 def _chain(choice: Choice, found: list[Workload]) -> Iterator[Job]:
     strategies = [s for s in choice.strategies if s != "batch"]
     for nodes in (30, 60) if choice.quick else CHAINS:
-        folder = generated(f"chain{nodes}", lambda _, n=nodes: {"edge": {(i, i + 1) for i in range(n - 1)}})
+        folder = generated(f"chain{nodes}", partial(_chained, nodes=nodes))
         workload = Workload(f"chain{nodes}", BATCH / "programs" / "closure.dl", folder)
         middle = {"edge": [[nodes // 2 - 1, nodes // 2]]}
         for strategy in strategies[-1:] if choice.quick else strategies:
@@ -202,7 +205,7 @@ def _chain(choice: Choice, found: list[Workload]) -> Iterator[Job]:
 def _copies(choice: Choice, found: list[Workload]) -> Iterator[Job]:
     strategies = [s for s in choice.strategies if s in ("update", "elastic", "counting")]
     for copies in (1, 2) if choice.quick else COPIES:
-        folder = generated(f"copies{copies}", lambda numbers, n=copies: {"edge": _copied(numbers, n)})
+        folder = generated(f"copies{copies}", partial(_copied, copies=copies))
         workload = Workload(f"copies{copies}", BATCH / "programs" / "closure.dl", folder)
         for strategy in strategies[-1:] if choice.quick else strategies:
             yield _job(
@@ -234,13 +237,15 @@ def _tiny(numbers: random.Random) -> dict[str, Pairs]:
     return {"edge": {(a, a + numbers.randrange(1, 10)) for a in range(150) for _ in range(2)}}
 
 
-def _copied(numbers: random.Random, copies: int) -> Pairs:
+def _chained(_: random.Random, nodes: int) -> dict[str, Pairs]:
+    return {"edge": {(node, node + 1) for node in range(nodes - 1)}}
+
+
+def _copied(numbers: random.Random, copies: int) -> dict[str, Pairs]:
     """Disjoint copies of a graph whose nodes reach some way ahead; the first copy has the smallest numbers."""
     one: Pairs = set()
     while len(one) < COPY_EDGES:
         node = numbers.randrange(COPY_NODES)
         one.add((node, node + numbers.randrange(1, 40)))
     step = 2 * COPY_NODES
-    return {(a + step * copy, b + step * copy) for a, b in one for copy in range(copies)}
-
-
+    return {"edge": {(a + step * copy, b + step * copy) for a, b in one for copy in range(copies)}}

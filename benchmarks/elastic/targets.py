@@ -155,7 +155,7 @@ def agreement_targets(results: Results) -> Iterator[Target]:
                     seen.setdefault((*key, "impact"), set()).add(r["impact"])
         differ = [key for key, values in seen.items() if len(values) > 1]
         note = f"of {len(seen)} figures" + (f"; first: {differ[0]}" if differ else "")
-        yield Target("figures on which strategies disagree", workload, float(len(differ)), 0.0, note)
+        yield Target("figures on which strategies disagree", workload, float(len(differ)) if seen else None, 0.0, note)
 
 
 def table(found: list[Target]) -> str:
