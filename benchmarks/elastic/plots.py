@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from benchmarks.elastic.jobs import MIXED
+from benchmarks.elastic.runner import Record
 from benchmarks.elastic.summary import Results, ok, seconds, span, total, whole
 from benchmarks.elastic.tables import how
 
@@ -85,13 +87,10 @@ def draw_cycles_of(axis: Any, results: Results, workload: str, shown: dict[str, 
         points: list[tuple[float, float]] = []
         medians: list[tuple[float, float]] = []
         for place, size in enumerate(sizes):
-            cycles: dict[int, float] = {}
-            for r in own:
-                if r["size"] == size and r["status"] == "ok":
-                    cycles[r["number"]] = cycles.get(r["number"], 0.0) + whole(r)
-            points += [(place + offsets[strategy], value) for value in cycles.values()]
+            cycles = cycle_times([r for r in own if r["size"] == size])
+            points += [(place + offsets[strategy], value) for value in cycles]
             if cycles:
-                medians.append((place + offsets[strategy], sorted(cycles.values())[len(cycles) // 2]))
+                medians.append((place + offsets[strategy], statistics.median(cycles)))
             if any(r["size"] == size and r["status"] == "timeout" for r in own):
                 late.append((place + offsets[strategy], strategy))
         colour = COLOURS[strategy]
@@ -110,13 +109,21 @@ def draw_cycles_of(axis: Any, results: Results, workload: str, shown: dict[str, 
     if late:
         axis.set_ylim(low, high * 4)
     for place, strategy in late:
-        axis.annotate("", (place, high * 3.4), (place, high * 1.3),
+        axis.annotate("", (place, high * 3.4), (place, high * 1.3), annotation_clip=False,
                       arrowprops={"arrowstyle": "->", "color": COLOURS[strategy], "linewidth": 1.5})  # fmt: skip
     axis.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axis.set_xlim(-0.6, len(sizes) - 0.4)
     axis.set_xlabel("facts deleted and inserted again")
     axis.set_title(workload, fontsize=11)
     time_axis(axis, "time of a cycle")
+
+
+def cycle_times(records: list[Record]) -> list[float]:
+    """The seconds of each cycle both of whose epochs were measured."""
+    times: dict[int, list[float]] = {}
+    for record in ok(records):
+        times.setdefault(record["number"], []).append(whole(record))
+    return [sum(both) for both in times.values() if len(both) == 2]
 
 
 def draw_mixed(results: Results) -> Any:
@@ -132,7 +139,7 @@ def draw_mixed(results: Results) -> Any:
             for r in sorted(ok(found), key=lambda r: int(r["step"])):
                 kind = "start" if r["step"] == "0" else "large changes" if is_large(r["step"]) else "small changes"
                 hatch = "////" if how(r).startswith("switched") else None
-                axis.barh(place, whole(r), left=left, height=0.62, color=kinds[kind], edgecolor="white", linewidth=0.6,
+                axis.barh(place, whole(r), left=left, height=0.62, color=kinds[kind], edgecolor="white", linewidth=0.3,
                           hatch=hatch)  # fmt: skip
                 left += whole(r)
             ended = total(found)

@@ -76,7 +76,7 @@ def span(records: Iterable[Record], value: str | Callable[[Record], float] = "se
 
 def whole(record: Record) -> float:
     """All the time that an epoch takes: the call, and what it put off."""
-    return record["seconds"] + record["ready"]
+    return float(record["seconds"] + record["ready"])
 
 
 def outcome(records: Iterable[Record]) -> str:

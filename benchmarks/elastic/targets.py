@@ -104,7 +104,7 @@ def chain_targets(results: Results) -> Iterator[Target]:
 
 
 def per_fact(record: Record) -> float:
-    return record["seconds"] / max(record["impact"] or 0, 1)
+    return float(record["seconds"]) / max(record["impact"] or 0, 1)
 
 
 def copies_targets(results: Results) -> Iterator[Target]:
