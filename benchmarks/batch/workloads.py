@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,14 +73,18 @@ Pairs = set[tuple[int, int]]
 
 
 def generated(name: str, make: Callable[[random.Random], dict[str, Pairs]]) -> Path:
+    """The folder of a generated workload's facts, which are written if it is not there. Several may ask at once."""
     folder = CACHE / name
     if not folder.is_dir():
-        partial = folder.with_suffix(".partial")
-        partial.mkdir(parents=True, exist_ok=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=CACHE))
         for relation, rows in make(random.Random(1)).items():
             text = "".join("\t".join(map(str, row)) + "\n" for row in sorted(rows))
             (partial / f"{relation}.facts").write_text(text)
-        partial.rename(folder)
+        try:
+            partial.rename(folder)
+        except OSError:  # someone else was faster
+            shutil.rmtree(partial)
     return folder
 
 

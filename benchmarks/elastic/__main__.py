@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeat", type=int, default=5, help="sets of facts of each size (5)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of facts (1)")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each process (600)")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the records")
+    parser.add_argument("--out", type=Path, help=f"folder of the records ({RESULTS})")
     parser.add_argument("--resume", action="store_true", help="leave out what the folder has already")
     parser.add_argument("--quick", action="store_true", help="a tiny generated workload, to see that all works")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="of the targets; both are recorded")
@@ -37,8 +37,9 @@ def main(arguments: list[str] | None = None) -> None:
     choice = Choice(
         options.workloads, strategies, options.experiments, options.sizes, repeat, options.seed, options.quick
     )
-    records = Records(options.out / "elastic.jsonl")
-    records.append(describe_run(sys.argv[1:] if arguments is None else arguments))
+    folder = options.out or (RESULTS / "quick" if options.quick else RESULTS)
+    records = Records(folder / "elastic.jsonl")
+    records.begin_run(describe_run(sys.argv[1:] if arguments is None else arguments))
     run_all(jobs(choice), records, options.timeout, options.resume)
     print(table(targets(Results.of(records.read(), options.clock))))
     if options.quick:

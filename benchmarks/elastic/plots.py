@@ -27,17 +27,17 @@ MARKERS = {"plain": "_", "batch": "s", "counting": "D", "update-paper": "v", "up
 LABELS = {"plain": "plain (batch, evaluation alone)", "batch": "batch (with its change)"}
 
 
-def plot_all(results: Results, folder: Path) -> list[Path]:
-    """Write the plots for which there are records; their files."""
+def plot_all(results: Results, folder: Path) -> dict[str, Path]:
+    """Write the plots for which there are records; their files, by name."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = []
+    made = {}
     for name, draw in (("cycles", draw_cycles), ("mixed", draw_mixed), ("chain", draw_chain), ("copies", draw_copies)):
         if any(r["experiment"] == name for r in ok(results.epochs)):
             figure = draw(results)
             path = folder / f"elastic-{name}.png"
             figure.savefig(path, dpi=120)
             plt.close(figure)
-            made.append(path)
+            made[name] = path
     return made
 
 
@@ -108,8 +108,8 @@ def draw_cycles_of(axis: Any, results: Results, workload: str, shown: dict[str, 
     low, high = axis.get_ylim()
     if late:
         axis.set_ylim(low, high * 4)
-    for place, strategy in late:
-        axis.annotate("", (place, high * 3.4), (place, high * 1.3), annotation_clip=False,
+    for where, strategy in late:
+        axis.annotate("", (where, high * 3.4), (where, high * 1.3), annotation_clip=False,
                       arrowprops={"arrowstyle": "->", "color": COLOURS[strategy], "linewidth": 1.5})  # fmt: skip
     axis.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axis.set_xlim(-0.6, len(sizes) - 0.4)

@@ -1,7 +1,7 @@
 """`python -m benchmarks.elastic.report`: the records as tables in docs/elastic.md and plots beside it.
 
-The page is written by hand; what stands between `<!-- table: name -->` and `<!-- end -->` is replaced. Plots need
-matplotlib, which the extra `bench` brings; without it there are only tables.
+The page is written by hand; what stands between `<!-- table: name -->` or `<!-- plot: name -->` and `<!-- end -->` is
+replaced. Plots need matplotlib, which the extra `bench` brings; without it there are only tables.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from benchmarks.batch.workloads import REPOSITORY
@@ -19,12 +20,19 @@ from benchmarks.elastic.summary import Results
 from benchmarks.elastic.tables import TABLES
 
 PAGE = REPOSITORY / "docs" / "elastic.md"
-_TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (table|plot): (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def filled(page: str, results: Results) -> str:
-    """The page with the tables of these results."""
-    return _TABLE.sub(lambda found: f"{found[1]}{TABLES[found[2]](results)}\n{found[3]}", page)
+def filled(page: str, results: Results, plots: Collection[str] = ()) -> str:
+    """The page with the tables of these results, and with links to the plots of these names."""
+
+    def block(found: re.Match[str]) -> str:
+        start, kind, name, end = found.groups()
+        if kind == "table":
+            return f"{start}{TABLES[name](results)}\n{end}"
+        return f"{start}![{name}](images/elastic-{name}.png)\n{end}" if name in plots else start + end
+
+    return _BLOCK.sub(block, page)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,15 +45,16 @@ def main(arguments: list[str] | None = None) -> None:
     if not records.path.is_file():
         sys.exit(f"there are no records in {options.records}: run `python -m benchmarks.elastic` first")
     results = Results.of(records.read(), options.clock)
-    text = (options.page if options.page.is_file() else PAGE).read_text(encoding="utf-8")
-    options.page.write_text(filled(text, results), encoding="utf-8")
-    print(f"wrote {options.page}")
+    plots: dict[str, Path] = {}
     if importlib.util.find_spec("matplotlib") is None:
         print("matplotlib is not installed, so there are no plots: pip install 'tidelog[bench]'", file=sys.stderr)
-        return
-    from benchmarks.elastic.plots import plot_all
+    else:
+        from benchmarks.elastic.plots import plot_all
 
-    for path in plot_all(results, options.page.parent / "images"):
+        plots = plot_all(results, options.page.parent / "images")
+    text = (options.page if options.page.is_file() else PAGE).read_text(encoding="utf-8")
+    options.page.write_text(filled(text, results, plots), encoding="utf-8")
+    for path in (*plots.values(), options.page):
         print(f"wrote {path}")
 
 

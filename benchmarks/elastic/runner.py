@@ -31,18 +31,37 @@ class Records:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.run = ""
+
+    def begin_run(self, description: Record) -> None:
+        """What is appended from now on belongs to this run."""
+        self.run = description["run"]
+        self.append(description)
 
     def append(self, record: Record) -> None:
+        if "run" not in record:
+            record = {**record, "of": self.run}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+            file.write("\n" * self._torn() + json.dumps(record) + "\n")
+
+    def _torn(self) -> bool:
+        """Whether the last line was not finished."""
+        if not self.path.stat().st_size:
+            return False
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
 
     def read(self) -> list[Record]:
         """The last record of each epoch, those of runs first."""
         found: dict[tuple[object, ...], Record] = {}
         if self.path.is_file():
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                record = json.loads(line)
+                try:
+                    record = json.loads(line)
+                except json.JSONDecodeError:  # the run was interrupted while it wrote
+                    continue
                 found[identity(record)] = record
         return list(found.values())
 

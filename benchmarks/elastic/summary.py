@@ -45,7 +45,9 @@ class Results:
         found = list(records)
         if clock == "cpu":
             found = [{**r, "seconds": r["cpu"], "ready": r["ready_cpu"]} if "cpu" in r else r for r in found]
-        return Results([r for r in found if "run" not in r], [r for r in found if "run" in r])
+        epochs = [r for r in found if "run" not in r]
+        used = {r.get("of") for r in epochs}
+        return Results(epochs, [r for r in found if r.get("run") in used])
 
     def where(self, **values: object) -> list[Record]:
         """The records with these values."""
