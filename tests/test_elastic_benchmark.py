@@ -12,7 +12,7 @@ from benchmarks.elastic.__main__ import main
 from benchmarks.elastic.engines import Unavailable, engine_options
 from benchmarks.elastic.jobs import Choice, EpochKey, jobs
 from benchmarks.elastic.report import filled
-from benchmarks.elastic.runner import Records, run_job
+from benchmarks.elastic.runner import Bounds, Records, run_job
 from benchmarks.elastic.summary import Results
 from benchmarks.elastic.targets import Target, targets
 
@@ -41,7 +41,7 @@ def test_a_quick_run_measures_every_epoch_and_its_strategies_agree(tmp_path, cap
 def test_what_the_time_limit_cut_off_is_recorded_as_timeout(tmp_path):
     job = tiny_job("mixed")
     records = Records(tmp_path / "elastic.jsonl")
-    assert run_job(job, records, limit=0.0) == "timeout"
+    assert run_job(job, records, Bounds(seconds=0.0)) == "timeout"
     found = records.read()
     assert [r["status"] for r in found] == ["timeout"] * 13
     assert [EpochKey(r["size"], r["number"], r["step"]) for r in found] == list(job.epochs())

@@ -6,12 +6,13 @@ Records go to a file of JSON lines, which grows; `python -m benchmarks.elastic.r
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from benchmarks.batch.workloads import CACHE
 from benchmarks.elastic.jobs import EXPERIMENTS, STRATEGIES, Choice, jobs
-from benchmarks.elastic.runner import Records, describe_run, run_all
+from benchmarks.elastic.runner import Bounds, Records, describe_run, run_all
 from benchmarks.elastic.summary import Results
 from benchmarks.elastic.targets import table, targets
 
@@ -27,6 +28,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeat", type=int, default=5, help="sets of facts of each size (5)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of facts (1)")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each process (600)")
+    parser.add_argument("--memory", type=float, default=0.8, help="share of the machine's memory for a process (0.8)")
     parser.add_argument("--out", type=Path, help=f"folder of the records ({RESULTS})")
     parser.add_argument("--resume", action="store_true", help="leave out what the folder has already")
     parser.add_argument("--quick", action="store_true", help="a tiny generated workload, to see that all works")
@@ -40,7 +42,8 @@ def main(arguments: list[str] | None = None) -> None:
     folder = options.out or (RESULTS / "quick" if options.quick else RESULTS)
     records = Records(folder / "elastic.jsonl")
     records.begin_run(describe_run(sys.argv[1:] if arguments is None else arguments))
-    run_all(jobs(choice), records, options.timeout, options.resume)
+    memory = options.memory * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    run_all(jobs(choice), records, Bounds(options.timeout, memory), options.resume)
     print(table(targets(Results.of(records.read(), options.clock))))
     if options.quick:
         print("a tiny workload shows that all works; its figures say nothing", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Runs jobs one after the other and keeps their records, a line of JSON for each epoch.
 
 What is always true: every epoch of a job that was started gets a record, also those that it did not come to: after the
-time limit they say "timeout", after an error "failed". Records are written as they come, so that an interrupted run
+time limit they say "timeout", beyond the memory limit "out of memory", after an error "failed". Records are written as they come, so that an interrupted run
 keeps what it has.
 """
 
@@ -16,9 +16,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from benchmarks.batch.workloads import REPOSITORY
 from benchmarks.elastic.jobs import EpochKey, Job
@@ -91,19 +92,34 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def run_all(wanted: Iterable[Job], records: Records, limit: float, resume: bool) -> None:
-    """Run the jobs; with `resume`, those that came to their end before are left alone."""
-    ended = {identity(r) for r in records.read() if r.get("status") in ("ok", "left out")} if resume else set()
+@dataclass(frozen=True)
+class Bounds:
+    """What a process may take."""
+
+    seconds: float
+    memory: float = float("inf")  # bytes
+
+
+class OutOfMemory(Exception):
+    """A process holds more memory than it may."""
+
+
+ENDED = ("ok", "left out", "timeout", "out of memory")
+
+
+def run_all(wanted: Iterable[Job], records: Records, bounds: Bounds, resume: bool) -> None:
+    """Run the jobs; with `resume`, those that came to their end or their limit before are left alone."""
+    ended = {identity(r) for r in records.read() if r.get("status") in ENDED} if resume else set()
     for job in wanted:
         if resume and all(identity(_record(job, key)) in ended for key in job.epochs()):
             continue
         start = time.perf_counter()
-        outcome = run_job(job, records, limit)
+        outcome = run_job(job, records, bounds)
         what = f"{job.experiment} {job.workload} {job.strategy} {job.variant}".rstrip()
         print(f"{what}: {outcome}, {time.perf_counter() - start:.1f} s, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
 
 
-def run_job(job: Job, records: Records, limit: float) -> str:
+def run_job(job: Job, records: Records, bounds: Bounds) -> str:
     """Run one job in a process of its own; how it ended."""
     missing = dict.fromkeys(job.epochs())
     with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
@@ -113,8 +129,7 @@ def run_job(job: Job, records: Records, limit: float) -> str:
         )  # fmt: skip
         outcome = "ok"
         try:
-            assert child.stdout is not None
-            for line in lines_until(child.stdout, time.monotonic() + limit):
+            for line in lines_of(child, bounds):
                 record = json.loads(line)
                 records.append(record)
                 missing.pop(EpochKey(record["size"], record["number"], record["step"]))
@@ -124,6 +139,8 @@ def run_job(job: Job, records: Records, limit: float) -> str:
                 outcome = "failed"
         except TimeoutError:
             outcome = "timeout"
+        except OutOfMemory:
+            outcome = "out of memory"
         finally:
             child.kill()
             child.wait()
@@ -131,30 +148,44 @@ def run_job(job: Job, records: Records, limit: float) -> str:
             why = errors.read().strip().splitlines()[-1:] or [f"it ended with status {child.returncode}"]
             print(f"{job.workload} {job.strategy}: {why[0]}", file=sys.stderr)
         else:
-            why = [f"the job took more than {limit:g} s"]
+            why = [f"its process may take {bounds.seconds:g} s and {bounds.memory / 2**30:.1f} GiB"]
     for key in missing:
-        records.append(_record(job, key) | {"status": outcome, "why": why[0]})
+        records.append(_record(job, key) | {"status": outcome, "why": why[0], "limit": bounds.seconds})
     return outcome
 
 
-def lines_until(stream: IO[str], deadline: float) -> Iterable[str]:
-    """The lines of a stream until its end; TimeoutError if that comes after the deadline."""
+def lines_of(child: subprocess.Popen[str], bounds: Bounds) -> Iterator[str]:
+    """The lines that a process prints; TimeoutError or OutOfMemory once it takes more than it may."""
+    deadline = time.monotonic() + bounds.seconds
     lines: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
-        for line in stream:
+        assert child.stdout is not None
+        for line in child.stdout:
             lines.put(line)
         lines.put(None)
 
     threading.Thread(target=read, daemon=True).start()
     while True:
         try:
-            line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            line = lines.get(timeout=min(0.5, max(0.0, deadline - time.monotonic())))
         except queue.Empty:
-            raise TimeoutError from None
+            if time.monotonic() >= deadline:
+                raise TimeoutError from None
+            if resident(child.pid) > bounds.memory:
+                raise OutOfMemory from None
+            continue
         if line is None:
             return
         yield line
+
+
+def resident(pid: int) -> int:
+    """The memory that a process holds, in bytes."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, IndexError):
+        return 0
 
 
 def _record(job: Job, key: EpochKey) -> Record:

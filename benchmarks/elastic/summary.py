@@ -47,7 +47,7 @@ class Results:
             found = [{**r, "seconds": r["cpu"], "ready": r["ready_cpu"]} if "cpu" in r else r for r in found]
         epochs = [r for r in found if "run" not in r]
         used = {r.get("of") for r in epochs}
-        return Results(epochs, [r for r in found if r.get("run") in used])
+        return Results(epochs, [r for r in found if "run" in r and r["run"] in used])
 
     def where(self, **values: object) -> list[Record]:
         """The records with these values."""
@@ -84,7 +84,7 @@ def whole(record: Record) -> float:
 def outcome(records: Iterable[Record]) -> str:
     """What to write where there is no figure."""
     statuses = {r["status"] for r in records}
-    for status in ("failed", "timeout", "unavailable", "left out"):
+    for status in ("failed", "out of memory", "timeout", "unavailable", "left out"):
         if status in statuses:
             return status
     return "–"
