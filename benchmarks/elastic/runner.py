@@ -1,8 +1,8 @@
 """Runs jobs one after the other and keeps their records, a line of JSON for each epoch.
 
 What is always true: every epoch of a job that was started gets a record, also those that it did not come to: after the
-time limit they say "timeout", beyond the memory limit "out of memory", after an error "failed". Records are written as they come, so that an interrupted run
-keeps what it has.
+time limit they say "timeout", beyond the memory limit "out of memory", after an error "failed". Records are written as
+they come, so that an interrupted run keeps what it has.
 """
 
 from __future__ import annotations
