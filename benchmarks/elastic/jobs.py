@@ -39,7 +39,7 @@ SIZES: dict[str, tuple[int, ...]] = {
 """The largest is the large change of the mixed workload; for those that the paper does not have, 10 % of the facts."""
 CHAINS = (500, 1_000, 2_000, 4_000)
 COPIES = (1, 4, 16)
-COPY_NODES, COPY_EDGES = 1_000, 1_500
+COPY_NODES, COPY_EDGES = 2_000, 2_600
 MANY = 30
 """How many sets of facts the experiments `small` and `copies` take."""
 SWITCHED = ("cspa10k", "csda100k", "cal_cedge")
@@ -205,7 +205,7 @@ def _chain(choice: Choice, found: list[Workload]) -> Iterator[Job]:
 def _copies(choice: Choice, found: list[Workload]) -> Iterator[Job]:
     strategies = [s for s in choice.strategies if s in ("update", "elastic", "counting")]
     for copies in (1, 2) if choice.quick else COPIES:
-        folder = generated(f"copies{copies}", partial(_copied, copies=copies))
+        folder = generated(f"copies{copies}of{COPY_EDGES}", partial(_copied, copies=copies))
         workload = Workload(f"copies{copies}", BATCH / "programs" / "closure.dl", folder)
         for strategy in strategies[-1:] if choice.quick else strategies:
             yield _job(

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from benchmarks.elastic.jobs import MIXED
 from benchmarks.elastic.runner import Record
 from benchmarks.elastic.summary import Results, ok, seconds, span, total, whole
-from benchmarks.elastic.tables import how
+from benchmarks.elastic.tables import broken, how
 
 COLOURS = {
     "plain": "#9a9a9a", "batch": "#4d4d4d", "counting": "#d08a00", "update-paper": "#b0413e", "update": "#2f7fc1",
@@ -170,34 +170,29 @@ def draw_chain(results: Results) -> Any:
     """Seconds, and seconds per fact, against the facts that disappear."""
     figure, (left, right) = panels(2, 3.6, 0.6)
     handles = []
+    lengths = [int(workload.removeprefix("chain")) for workload in results.workloads("chain")]
     for strategy in COLOURS:
         points = []
-        for workload in results.workloads("chain"):
-            nodes = int(workload.removeprefix("chain"))
-            found = span(results.where(experiment="chain", workload=workload, strategy=strategy, step="delete"))
+        for nodes in lengths:
+            found = span(results.where(experiment="chain", workload=f"chain{nodes}", strategy=strategy, step="delete"))
             if found:
-                points.append(((nodes // 2) * (nodes - nodes // 2), found.median))
+                points.append((broken(nodes), found.median))
         if points:
             facts, times = zip(*points, strict=True)
             style = {"color": COLOURS[strategy], "marker": MARKERS[strategy], "markersize": 5, "linewidth": 1.3}
             handles += left.plot(facts, times, label=LABELS.get(strategy, strategy), **style)
-            right.plot(facts, [t / f for t, f in points_of(times, facts)], **style)
+            right.plot(facts, [time / number for number, time in points], **style)
     for axis in (left, right):
         axis.set_xscale("log")
         axis.set_yscale("log")
-        axis.set_xlabel("facts that disappear (chains of " + chain_names(results) + " nodes)")
+        axis.set_xticks([broken(n) for n in lengths], [f"{broken(n):,}\n({n:,} nodes)" for n in lengths])
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        axis.tick_params(axis="x", which="minor", length=0)
+        axis.set_xlabel("facts that disappear")
     time_axis(left, "time to delete the middle edge")
     time_axis(right, "time per fact that disappears")
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
     return figure
-
-
-def points_of(times: tuple[float, ...], facts: tuple[int, ...]) -> list[tuple[float, int]]:
-    return list(zip(times, facts, strict=True))
-
-
-def chain_names(results: Results) -> str:
-    return ", ".join(f"{int(w.removeprefix('chain')):,}" for w in results.workloads("chain"))
 
 
 def draw_copies(results: Results) -> Any:
@@ -205,14 +200,15 @@ def draw_copies(results: Results) -> Any:
     figure, axes = panels(2, 3.6, 0.6)
     handles: dict[str, Any] = {}
     names = results.workloads("copies")
+    strategies = [s for s in COLOURS if ok(results.where(experiment="copies", strategy=s))]
     for axis, step in zip(axes, ("delete", "insert"), strict=True):
-        for shift, strategy in enumerate(COLOURS):
+        for shift, strategy in enumerate(strategies):
             places, medians, low, high = [], [], [], []
             for place, workload in enumerate(names):
                 found = span(results.where(experiment="copies", workload=workload, strategy=strategy, step=step))
                 if found:
                     values = sorted(found.values)
-                    places.append(place + (shift - 4) * 0.06)
+                    places.append(place + (shift - (len(strategies) - 1) / 2) * 0.08)
                     medians.append(found.median)
                     low.append(found.median - values[len(values) // 4])
                     high.append(values[3 * len(values) // 4] - found.median)
@@ -222,7 +218,8 @@ def draw_copies(results: Results) -> Any:
                     capsize=3, linewidth=1.3, label=strategy,
                 )  # fmt: skip
         axis.set_xticks(range(len(names)), [n.removeprefix("copies") + "×" for n in names])
-        axis.set_ylim(0, None)
+        axis.set_xlim(-0.5, len(names) - 0.5)
+        axis.set_yscale("log")
         axis.set_xlabel("disjoint copies of the graph")
         time_axis(axis, f"time to {step} 10 facts")
     figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=3, frameon=False)

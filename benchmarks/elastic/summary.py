@@ -97,8 +97,10 @@ def total(records: list[Record]) -> float | None:
 
 def seconds(value: float) -> str:
     """Three digits, in the unit that suits."""
+    if value < 1e-6:
+        return f"{value * 1e9:.3g} ns"
     if value < 0.001:
-        return f"{value * 1e6:.0f} µs"
+        return f"{value * 1e6:.3g} µs"
     if value < 1:
         return f"{value * 1e3:.3g} ms"
     return f"{value:,.3g} s" if value < 1000 else f"{value:,.0f} s"
