@@ -39,7 +39,7 @@ SIZES: dict[str, tuple[int, ...]] = {
 """The largest is the large change of the mixed workload; for those that the paper does not have, 10 % of the facts."""
 CHAINS = (500, 1_000, 2_000, 4_000)
 COPIES = (1, 4, 16)
-COPY_NODES, COPY_EDGES = 2_000, 2_600
+COPY_NODES, COPY_EDGES = 1_000, 1_500
 MANY = 30
 """How many sets of facts the experiments `small` and `copies` take."""
 SWITCHED = ("cspa10k", "csda100k", "cal_cedge")
