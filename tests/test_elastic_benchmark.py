@@ -12,7 +12,7 @@ from benchmarks.elastic.__main__ import main
 from benchmarks.elastic.engines import Unavailable, engine_options
 from benchmarks.elastic.jobs import Choice, EpochKey, jobs
 from benchmarks.elastic.report import filled
-from benchmarks.elastic.runner import Bounds, Records, run_job
+from benchmarks.elastic.runner import Bounds, Records, run_all, run_job
 from benchmarks.elastic.summary import Results
 from benchmarks.elastic.targets import Target, targets
 
@@ -45,6 +45,23 @@ def test_what_the_time_limit_cut_off_is_recorded_as_timeout(tmp_path):
     found = records.read()
     assert [r["status"] for r in found] == ["timeout"] * 13
     assert [EpochKey(r["size"], r["number"], r["step"]) for r in found] == list(job.epochs())
+
+
+def test_a_process_that_holds_too_much_memory_is_ended_and_recorded(tmp_path):
+    records = Records(tmp_path / "elastic.jsonl")
+    assert run_job(tiny_job("mixed"), records, Bounds(seconds=60.0, memory=1.0)) == "out of memory"
+    assert {r["status"] for r in records.read()} == {"out of memory"}
+
+
+def test_resuming_leaves_alone_what_has_ended(tmp_path):
+    job = tiny_job("mixed")
+    records = Records(tmp_path / "elastic.jsonl")
+    run_job(job, records, Bounds(seconds=0.0))
+    size = records.path.stat().st_size
+    run_all([job], records, Bounds(seconds=0.0), resume=True)
+    assert records.path.stat().st_size == size
+    run_all([job], records, Bounds(seconds=0.0), resume=False)
+    assert records.path.stat().st_size == 2 * size
 
 
 def test_an_unknown_option_is_unavailable_and_not_ignored():

@@ -117,4 +117,9 @@ GENERATED = (
     ("closure_grid", "closure.dl", _grid(50)),
     ("same_generation", "same_generation.dl", _tree(12)),
     ("triangles", "triangles.dl", _random_graph(30_000, 600_000)),
+    ("equivalence", "equivalence.dl", _random_graph(100_000, 200_000)),
+    ("equivalence_small", "equivalence.dl", _random_graph(2_000, 3_000)),
+    ("equivalence_listed", "equivalence_listed.dl", _random_graph(2_000, 3_000)),
+    ("subsumption", "subsumption.dl", _grid(150)),
+    ("choice", "choice.dl", _random_graph(100_000, 400_000)),
 )

@@ -2,7 +2,8 @@
 
 Reachability on rings and grids, inserted and maintained by annotated PSN (paper 000, section 5). Both runs make the
 same updates; only the representation of S and H differs. `retained` is what the annotations keep alive after the run.
-Run: python -m benchmarks.network.annotations [--large]
+With `--hundreds` the networks have one to two hundred nodes, and cycles are cut, as `tidelog net run` does.
+Run: python -m benchmarks.network.annotations [--large | --hundreds]
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tracemalloc
 from collections.abc import Iterable
 
 from tidelog.net import Configuration, Derivations, Fact, Update, load, psn
+from tidelog.net.runtime.topologies import topology
 from tidelog.net.sets import EMPTY, FactSets
 
 PROGRAM = "r1: reachable(@S,D) :- link(@S,D).\nr2: reachable(@S,D) :- link(@S,Z), reachable(@Z,D)."
@@ -28,13 +30,18 @@ class PlainSets(FactSets):
         self._number_of: dict[frozenset[Fact], int] = {frozenset(): EMPTY}
 
     def add(self, a: int, fact: Fact) -> int:
-        return self.gather((fact,), (a,))
+        return self._the(self._sets[a] | {fact})
+
+    def of(self, facts: Iterable[Fact]) -> int:
+        return self._the(frozenset(facts))
 
     def contains(self, a: int, fact: Fact) -> bool:
         return fact in self._sets[a]
 
-    def gather(self, facts: Iterable[Fact], sets: Iterable[int]) -> int:
-        members = frozenset(facts).union(*(self._sets[s] for s in sets))
+    def union(self, a: int, b: int) -> int:
+        return self._the(self._sets[a] | self._sets[b])
+
+    def _the(self, members: frozenset[Fact]) -> int:
         number = self._number_of.get(members)
         if number is None:
             number = self._number_of[members] = len(self._sets)
@@ -55,6 +62,11 @@ def grid(n: int) -> list[Fact]:
     cells = [(x, y) for x in range(n) for y in range(n)]
     right = [Fact("link", (x * n + y, x * n + y + 1)) for x, y in cells if y + 1 < n]
     return right + [Fact("link", (x * n + y, (x + 1) * n + y)) for x, y in cells if x + 1 < n]
+
+
+def tree(n: int) -> list[Fact]:
+    """A random tree, links both ways: cycles of two nodes everywhere."""
+    return topology(f"ba:{n}:1", 7).facts(load(PROGRAM))
 
 
 def timed(sets: type[FactSets], facts: list[Fact], cut: bool) -> tuple[float, Configuration]:
@@ -86,8 +98,10 @@ def main() -> None:
         sizes += [("ring 80", ring(80)), ("line 120", line(120)), ("grid 5x5", grid(5))]
     print("| network | cycles | copies | plain sets | hash-consed | plain/hash-consed memory | time |")
     print("|---|---|---:|---:|---:|---:|---:|")
+    if "--hundreds" in sys.argv:
+        sizes = [(f"ring {n}", ring(n)) for n in (100, 160)] + [(f"tree {n}", tree(n)) for n in (100, 200)]
     for name, facts in sizes:
-        for cut in (False, True):
+        for cut in (True,) if "--hundreds" in sys.argv else (False, True):
             plain, copies = retained(PlainSets, facts, cut)
             shared, same = retained(FactSets, facts, cut)
             assert copies == same

@@ -3,8 +3,9 @@
 Two protocols on random networks with three links per node on average: path vectors of at most three hops, where a path
 has one derivation, and nodes within three hops, where a fact has many. A burst takes links away, both directions, and
 the next one brings them back. Incremental maintenance is PSN on the network (`net.runtime`); recomputation is the same
-network from nothing with the links after the burst; DRed is the exhibit, which counts what it would send.
-Run: python -m benchmarks.network.maintenance [nodes ...] [--plot FILE]
+network from nothing with the links after the burst (when all links are back, that is the start); DRed is the exhibit,
+which counts what it would send.
+Run: python -m benchmarks.network.maintenance [nodes ...] [--plots FOLDER]
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from __future__ import annotations
 import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from tidelog.net import Fact, Update, scheduler
-from tidelog.net.exhibits.dred import Dred
+from tidelog.net.exhibits.dred import Cost, Dred
 from tidelog.net.program import NetProgram, load_local
-from tidelog.net.runtime import InProcess, Network, wire
+from tidelog.net.runtime import Convergence, InProcess, Network
 from tidelog.net.runtime.topologies import topology
 
 SEED = 7
@@ -33,19 +36,42 @@ r1: near(@S,D,1) :- link(@S,D,C).
 r2: near(@S,D,H) :- link(@S,Z,C), near(@Z,D,H2), H2 < 3, H=H2+1.
 """,
 }
-Row = dict[str, Any]
+WAYS = ("incremental", "recomputation", "DRed")
 
 
-class CountedDred(Dred):
-    """DRed that adds up the bytes of what it sends."""
+@dataclass(frozen=True)
+class Way:
+    """What one way of keeping the network up to date cost."""
 
-    sent = 0
+    messages: int
+    bytes: int
+    rounds: int
+    seconds: float
+    rederived: int | None = None
 
-    def _crosses(self, head: Fact, body: tuple[Fact | None, ...]) -> bool:
-        crosses = super()._crosses(head, body)
-        if crosses:
-            self.sent += wire.size(Update(1, head))
-        return crosses
+    @staticmethod
+    def of_network(seconds: float, cost: Convergence) -> Way:
+        return Way(cost.messages, cost.bytes, cost.rounds, seconds)
+
+    @staticmethod
+    def of_dred(seconds: float, cost: Cost) -> Way:
+        return Way(cost.messages, cost.bytes, cost.rounds, seconds, len(cost.rederived))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A burst of so many links (0: the start), which is a share of all, on a network of so many nodes."""
+
+    protocol: str
+    nodes: int
+    share: float
+    links: int
+    burst: str
+    ways: dict[str, Way]
+
+
+SHARES = (0.0, 0.01, 0.1)
+"""The parts of all links that a burst takes away; the first stands for a single link."""
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -58,100 +84,69 @@ def network(program: NetProgram) -> Network:
     return Network(program, InProcess(scheduler("random", SEED)))
 
 
-def bursts(links: list[tuple[Any, ...]]) -> list[tuple[str, list[Update]]]:
-    """One link, then one in a hundred; away and back."""
-    found = []
-    for count in dict.fromkeys((1, max(1, len(links) // 100))):
+def bursts(links: list[tuple[Any, ...]]) -> Iterator[tuple[float, int, list[Fact]]]:
+    """The share and number of links that fail in a burst, and their facts, both directions."""
+    for share in SHARES:
+        count = max(1, round(len(links) * share))
         chosen = Random(SEED).sample(links, count)
-        both = [Fact("link", ends) for a, b, c in chosen for ends in ((a, b, c), (b, a, c))]
-        found += [(f"-{count} links", [Update(-1, f) for f in both]), (f"+{count} links", [Update(1, f) for f in both])]
-    return found
+        yield share, count, [Fact("link", ends) for a, b, c in chosen for ends in ((a, b, c), (b, a, c))]
 
 
-def measure(name: str, nodes: int) -> list[Row]:
+def measure(name: str, nodes: int) -> Iterator[Row]:
     program = load_local(PROTOCOLS[name])
     made = topology(f"random:{nodes}:{3 / nodes}", SEED)
-    state = dict.fromkeys(made.facts(program))
-    running = network(program)
-    took, cost = seconds(lambda: running.burst(Update(1, f) for f in state))
-    rows = [{"protocol": name, "nodes": nodes, "burst": "start", "wall": cost.seconds, "psn": (cost, took)}]
-    dred = CountedDred(program, list(state))
-    for label, burst in bursts(list(made.links)):
-        for update in burst:
-            if update.sign > 0:
-                state[update.fact] = None
-            else:
-                del state[update.fact]
-        took, cost = seconds(lambda burst=burst: running.burst(burst))
-        fresh = network(program)
-        again, whole = seconds(lambda fresh=fresh: fresh.burst(Update(1, f) for f in state))
-        dred.sent = 0
-        dred_took, dred_cost = seconds(lambda burst=burst: dred.update(burst))
-        assert running.facts() == fresh.facts() == dred.facts
-        rows.append({
-            "protocol": name, "nodes": nodes, "burst": label, "wall": cost.seconds, "psn": (cost, took),
-            "again": (whole, again), "dred": (dred_cost, dred.sent, dred_took),
-        })  # fmt: skip
-        del fresh
-        gc.collect()
-    return rows
+    links = made.facts(program)
+    running, dred = network(program), Dred(program, links)
+    start = Way.of_network(*seconds(lambda: running.burst(Update(1, f) for f in links)))
+    yield Row(name, nodes, 0.0, 0, "start", {"incremental": start})
+    for share, count, failing in bursts(list(made.links)):
+        for sign in (-1, 1):
+            burst = [Update(sign, f) for f in failing]
+            ways = {"incremental": Way.of_network(*seconds(lambda burst=burst: running.burst(burst)))}
+            ways["DRed"] = Way.of_dred(*seconds(lambda burst=burst: dred.update(burst)))
+            ways["recomputation"] = start
+            assert running.facts() == dred.facts
+            if sign < 0:
+                gone, fresh = set(failing), network(program)
+                left = [Update(1, f) for f in links if f not in gone]
+                ways["recomputation"] = Way.of_network(*seconds(lambda left=left, fresh=fresh: fresh.burst(left)))
+                assert running.facts() == fresh.facts()
+                del fresh
+                gc.collect()
+            yield Row(name, nodes, share, count, f"{'-' if sign < 0 else '+'}{count} links", ways)
 
 
 def show(row: Row) -> str:
-    cost, took = row["psn"]
-    start = [row["protocol"], f"{row['nodes']:,}", row["burst"], f"{cost.messages:,}", f"{cost.bytes:,}"]
-    start += [str(cost.rounds), f"{took:.3f}"]
-    if "again" not in row:
-        return "| " + " | ".join([*start, *["–"] * 8]) + " |"
-    whole, again = row["again"]
-    dred, size, dred_took = row["dred"]
-    rest = [f"{whole.messages:,}", f"{whole.bytes:,}", str(whole.rounds), f"{again:.2f}"]
-    rest += [f"{dred.messages:,}", f"{size:,}", f"{len(dred.rederived):,}", f"{dred_took:.2f}"]
-    return "| " + " | ".join([*start, *rest]) + " |"
-
-
-def plot(rows: list[Row], file: str) -> None:
-    """Messages of a burst of one link in a hundred, by the size of the network."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, len(PROTOCOLS), figsize=(10, 4), sharey=True)
-    for axis, name in zip(axes, PROTOCOLS, strict=True):
-        largest: dict[int, Row] = {}
-        for row in rows:
-            if row["protocol"] == name and row["burst"].startswith("-"):
-                largest[row["nodes"]] = row
-        xs = sorted(largest)
-        axis.loglog(xs, [largest[x]["psn"][0].messages for x in xs], "o-", label="incremental (PSN)")
-        axis.loglog(xs, [largest[x]["dred"][0].messages for x in xs], "s-", label="DRed")
-        axis.loglog(xs, [largest[x]["again"][0].messages for x in xs], "^-", label="recomputation")
-        axis.set(title=name, xlabel="nodes")
-    axes[0].set_ylabel("messages, 1 % of links removed")
-    axes[0].legend()
-    figure.tight_layout()
-    figure.savefig(file)
+    cells = [row.protocol, f"{row.nodes:,}", row.burst]
+    for name in WAYS:
+        way = row.ways.get(name)
+        if way is None:
+            cells += ["–"] * 4
+        else:
+            cells += [f"{way.messages:,}", f"{way.bytes:,}", f"{way.rounds}", f"{way.seconds:.2f}"]
+    again = row.ways["DRed"].rederived if "DRed" in row.ways else None
+    return "| " + " | ".join([*cells, "–" if again is None else f"{again:,}"]) + " |"
 
 
 def main() -> None:
     gc.disable()
     arguments = sys.argv[1:]
-    file = arguments[arguments.index("--plot") + 1] if "--plot" in arguments else None
+    folder = Path(arguments[arguments.index("--plots") + 1]) if "--plots" in arguments else None
     sizes = [int(a) for a in arguments if a.isdigit()] or [100, 1_000, 5_000]
-    print("| protocol | nodes | burst | messages | bytes | rounds | CPU s | again: messages | bytes | rounds | CPU s "
-          "| DRed: messages | bytes | re-derived | CPU s |")  # fmt: skip
-    print("|---|---:|---|" + "---:|" * 12)
+    print("| protocol | nodes | burst | " + " | ".join(f"{w}: messages | bytes | rounds | CPU s" for w in WAYS)
+          + " | re-derived |")  # fmt: skip
+    print("|---|---:|---|" + "---:|" * 13)
     rows = []
     for name in PROTOCOLS:
         for nodes in sizes:
             for row in measure(name, nodes):
                 rows.append(row)
                 print(show(row), flush=True)
-                if row["burst"] == "start":
-                    print(f"{name}, {nodes:,} nodes: converged after {row['wall']:.1f} s of wall time", file=sys.stderr)
-    if file:
-        plot(rows, file)
+    if folder:
+        from benchmarks.network.plots import by_burst, by_size
+
+        by_size(rows, folder / "maintenance-by-size.png")
+        by_burst(rows, folder / "maintenance-by-burst.png")
 
 
 if __name__ == "__main__":

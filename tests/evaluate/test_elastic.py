@@ -1,7 +1,7 @@
 """After any sequence of epochs the state is that of the definition: same tuples, same iterations, same counts.
 
-The oracle (`state_oracle.py`) knows nothing of updates. 2,000 histories in all by default; `TIDELOG_FUZZ=50000 pytest -n 2
-tests/evaluate/test_elastic.py` for the long run.
+The oracle (`state_oracle.py`) knows nothing of updates. 2,000 histories in all by default; for the long run,
+`TIDELOG_FUZZ=50000 pytest -n 2 tests/evaluate/test_elastic.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from strategies.programs import Features
 from tidelog.errors import TidelogError
 from tidelog.evaluate.elastic import Elastic
 from tidelog.evaluate.engine import EngineOptions, EpochReport
-from tidelog.store.layout import DERIVED, NEVER, NOW
+from tidelog.store.layout import NEVER
 
 PARTS = 8
 JOINS = Features(types=("number", "symbol"), aggregates=False, special=False, derived_inputs=True)
@@ -58,8 +58,8 @@ class Subject:
         found: state_oracle.State = {}
         for name in self.checked.relations:
             relation = self.database[name]
-            there = np.flatnonzero(relation.state()[:, NOW] != NEVER)
-            entries = [Entry(int(s[NOW]), int(s[DERIVED])) for s in relation.state(there)]
+            there = np.flatnonzero(relation.now() != NEVER)
+            entries = [Entry(int(k), int(n)) for k, n in zip(relation.now(there), relation.derived(there), strict=True)]
             rows = self.values(name, relation.rows()[there])
             found[name] = dict(zip(rows, entries, strict=True))
             assert len(found[name]) == len(rows) == self.engine.count(name), name

@@ -7,12 +7,28 @@ from collections.abc import Callable
 from functools import wraps
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from net_cases import SCHEDULES, random_case
 
 from tidelog.errors import TidelogError
-from tidelog.net import Configuration, Derivations, Meter, Update, compile_program, materialise, psn, scheduler, sn
+from tidelog.net import (
+    Configuration,
+    Derivations,
+    Fact,
+    Meter,
+    NotAllowed,
+    Update,
+    compile_program,
+    load,
+    materialise,
+    psn,
+    scheduler,
+    sn,
+)
+from tidelog.net.sn import sn_iteration
+from tidelog.net.store import NEW
 from tidelog.plan.localise import localise
 
 SETTINGS = settings(
@@ -121,7 +137,7 @@ def test_lemma_16_an_iteration_can_be_split_off_a_complete_iteration(rng: Random
             trial = start.copy()
             try:
                 trial.complete_iteration([*chosen, update])
-            except Exception:
+            except NotAllowed:
                 continue
             chosen.append(update)
     assume(chosen)
@@ -133,10 +149,53 @@ def test_lemma_16_an_iteration_can_be_split_off_a_complete_iteration(rng: Random
     try:
         split.complete_iteration(rest)
         split.iteration(u)
-    except Exception:  # the rest deletes what u inserts: then u cannot come last
+    except NotAllowed:  # the rest deletes what u inserts: then u cannot come last
         assume(False)
     assert together.view() == split.view()
     assert net(together.U) == net(split.U)
+
+
+def test_a_deletion_is_not_committed_before_its_insertion() -> None:
+    insertion, deletion = Update(1, Fact("q", (1,))), Update(-1, Fact("q", (1,)))
+    here = Configuration(load("p(@X) :- q(@X)."))
+    here.insert([insertion, deletion])
+    for update in (insertion, deletion):
+        here.pick(update)
+    here.fire(deletion)
+    with pytest.raises(NotAllowed, match="commit"):  # its insertion is picked only
+        here.commit(deletion)
+    here.fire(insertion)
+    with pytest.raises(NotAllowed, match="commit"):  # and now fired
+        here.commit(deletion)
+    here.commit(insertion)
+    here.commit(deletion)
+    assert not here.view()
+    assert sorted(map(str, here.U)) == ["+p(1)", "-p(1)"]
+
+
+@SETTINGS
+@given(randoms)
+@bounded
+def test_commands_in_any_order_that_a_complete_iteration_allows_end_alike(rng: Random) -> None:
+    """Definition 4 fixes no order among the fires, nor among the commits; what may not be committed yet waits."""
+    start = reached(rng)
+    start.insert(update for f, _ in start.view() for update in (Update(1, f), Update(-1, f)) if rng.random() < 0.3)
+    together = start.copy()
+    picked = [start.pick(u) for u in sorted(start.U.elements(), key=lambda u: -u.sign) if start.may_pick(u)]
+    assume(picked)
+    for update in rng.sample(picked, len(picked)):
+        start.fire(update)
+    pending = rng.sample(picked, len(picked))
+    while pending:
+        allowed = [u for u in pending if start.may_commit(u)]
+        assert allowed, "a deletion waits for ever"
+        update = rng.choice(allowed)
+        pending.remove(update)
+        start.commit(update)
+    assert start.view() == start.K.multiset(NEW)
+    sn_iteration(together)
+    assert start.view() == together.view()
+    assert start.U == together.U
 
 
 @SETTINGS

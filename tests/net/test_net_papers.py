@@ -314,6 +314,19 @@ def test_the_count_algorithm_leaves_facts_that_support_themselves() -> None:
     assert verdict.expected == "{}"
 
 
+def test_dred_counts_bytes_and_rounds_of_each_phase() -> None:
+    program = load("hop(@X,Y) :- link(@X,Z), link(@Z,Y).", local=True)
+    links = [Fact("link", ends) for ends in ("ab", "bc", "ad", "dc") for ends in [tuple(ends)]]
+    dred = Dred(program, links)
+    cost = dred.update([Update(-1, links[1])])
+    gone = [b'[-1,"co_link",["c","b"]]', b'[-1,"aux",["a","b","c"]]']  # then -hop(@a,c) at home, which d gives again
+    assert (cost.deletion.messages, cost.deletion.bytes, cost.deletion.rounds) == (2, sum(map(len, gone)), 1)
+    assert ([str(f) for f in cost.rederived], cost.rederivation.messages) == (["hop(a,c)"], 0)
+    back = dred.update([Update(1, links[1])])
+    assert (back.messages, back.bytes, back.rounds) == (2, cost.bytes - 2, 1)
+    assert dred.update([Update(1, Fact("link", ("c", "e")))]).rounds == 1
+
+
 def test_dred_deletes_and_sends_again_what_psn_only_counts_down() -> None:
     """Section 6, Fig. 1. The paper says reachable(a,b) is re-derived too; nothing but the deleted link leads to b."""
     program = load(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 import pytest
-from net_cases import Case, final_base, random_case, shrink
+from net_cases import Case, final_base, random_case, random_network, shrink
 from net_central import evaluate
 
 from tidelog.errors import TidelogError
@@ -68,16 +69,24 @@ def test_random_recursive_programs_end_as_centralised_evaluation_does(part: int)
 
 def test_random_multiplicities_are_those_of_the_synchronous_algorithm() -> None:
     """Not only the set: every copy, with its annotation, is the one that SN has from scratch (Definition 1)."""
-    for seed in range(CASES // 10):
+    seeds, too_many = range(CASES // 10), 0
+    for seed in seeds:
         recursive = seed % 2 == 1
         case = random_case(seed, recursive, constants=2 if recursive else 3)
         derivations = Derivations() if recursive else None
         program = compile_program(case.program)
-        configuration = materialise(program, case.facts, derivations)
-        for number, burst in enumerate(case.bursts):
-            psn(configuration, burst, scheduler(case.schedule, seed + number, 0), case.picking, case.cancel)
-        scratch = materialise(program, final_base(case).elements(), derivations)
+        try:
+            configuration = materialise(program, case.facts, derivations, Meter(MOST_UPDATES))
+            for number, burst in enumerate(case.bursts):
+                psn(configuration, burst, scheduler(case.schedule, seed + number, 0), case.picking, case.cancel)
+            scratch = materialise(program, final_base(case).elements(), derivations, Meter(MOST_UPDATES))
+        except TidelogError as problem:
+            if problem.codes != ("TL1030",):
+                raise
+            too_many += 1
+            continue
         assert configuration.view() == scratch.view(), str(case)
+    assert too_many <= 1 + len(seeds) // 1000
 
 
 def test_random_programs_give_the_same_facts_when_localised() -> None:
@@ -123,10 +132,21 @@ def walk(system, rng: Random):
     return system.outcome(state)
 
 
+def on_constants(seed: int, recursive: bool) -> Case:
+    return random_case(seed, recursive, negation=False, aggregates=False, constants=2)
+
+
+def on_networks(seed: int, recursive: bool) -> Case:
+    return random_network(seed, recursive, negation=False, aggregates=False)
+
+
+@pytest.mark.parametrize("draw", [on_constants, on_networks])
 @pytest.mark.parametrize(("name", "recursive"), [("original", False), ("counting", True), ("base-facts", False)])
-def test_the_same_random_test_finds_the_fault_of_each_exhibit(name: str, recursive: bool) -> None:
+def test_the_same_random_test_finds_the_fault_of_each_exhibit(
+    name: str, recursive: bool, draw: Callable[[int, bool], Case]
+) -> None:
     for seed in range(EXHIBIT_TRIES):
-        case = random_case(seed, recursive, negation=False, aggregates=False, constants=2)
+        case = draw(seed, recursive)
         program, facts = compile_program(case.program), list(dict.fromkeys(case.facts))
         burst: list[Update] = []
         present = Counter(facts)

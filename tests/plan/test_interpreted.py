@@ -19,7 +19,6 @@ from tidelog.plan.delta import delta_plans
 from tidelog.plan.estimate import Guess
 from tidelog.plan.flatten import flatten
 from tidelog.plan.order import order
-from tidelog.plan.program import arities_of
 from tidelog.plan.steps import View
 
 ORDERS = st.lists(st.integers(0, 9), min_size=1, max_size=12)
@@ -57,7 +56,8 @@ def compare(example: Example, numbers: list[int] | None, existential: bool) -> N
     checked, plain = checked_or_none(example.text), checked_or_none(example.text.replace(" inline", ""))
     if checked is None or plain is None:
         return
-    estimate = Guess(arities_of(checked)) if numbers is None else interpreter.Shuffled(numbers)
+    arities = {name: info.arity for name, info in checked.relations.items()}
+    estimate = Guess(arities) if numbers is None else interpreter.Shuffled(numbers)
     found = interpreter.evaluate(checked, example.facts, estimate, existential)
     for name, rows in oracle.evaluate(plain, example.facts).items():
         if name not in example.inlined:

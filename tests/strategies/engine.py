@@ -27,9 +27,8 @@ def checked_program(text: str) -> Checked:
     return check(parse_program(text, report), report)
 
 
-def evaluate(example: Example, threads: int = 1) -> dict[str, Rows]:
-    """The relations of the program after a batch run."""
-    checked = checked_program(example.text)
+def evaluate(example: Example, checked: Checked, threads: int = 1) -> dict[str, Rows]:
+    """The relations of the program, which is checked already, after a batch run."""
     run = BatchRun(checked, Options(threads=threads))
     for name, rows in example.facts.items():
         load(run, name, rows)

@@ -38,6 +38,7 @@ class Features:
     aggregates: bool = True
     negation: bool = True
     special: bool = True  # eqrel, inline, lists
+    equivalences: int = 1  # how many groups have an eqrel, where eight have nothing special; from 2 on, inputs too
     most_groups: int = 4
     derived_inputs: bool = False  # relations with rules that have facts given by the user, too
 
@@ -63,7 +64,10 @@ class ProgramWriter:
     def write(self) -> Example:
         self.palette = ["number", *(self.choose.pick(self.features.types) for _ in range(2))]
         for number in self.choose.repeat(1, 3):
-            relation = self.declare(f"e{number}", self.columns(3))
+            if self.features.equivalences > 1 and self.choose.chance(2):
+                relation = self.equivalence(f"e{number}")
+            else:
+                relation = self.declare(f"e{number}", self.columns(3))
             self.give_facts(relation, 10)
             self.earlier.append(relation)
         for number in self.choose.repeat(1, self.features.most_groups):
@@ -79,6 +83,9 @@ class ProgramWriter:
         self.lines.append(f".decl {name}({attributes}){qualifier}")
         return Relation(name, columns)
 
+    def equivalence(self, name: str) -> Relation:
+        return self.declare(name, (self.choose.pick(("number", "symbol")),) * 2, " eqrel")
+
     def columns(self, most: int) -> tuple[str, ...]:
         arity = self.choose.weighted({2: 5, 1: 3, 3: 2, 0: 1})
         return tuple(self.choose.pick(self.palette) for _ in range(min(arity, most)))
@@ -93,7 +100,8 @@ class ProgramWriter:
     # ---- groups of relations that may depend on each other
 
     def group(self, number: int) -> None:
-        special = self.choose.weighted({"": 8, "eqrel": 1, "inline": 1, "list": 1}) if self.features.special else ""
+        kinds = {"": 8, "eqrel": self.features.equivalences, "inline": 1, "list": 1}
+        special = self.choose.weighted(kinds) if self.features.special else ""
         if special == "list":
             self.list_relation(number)
         elif special == "inline":
@@ -106,8 +114,7 @@ class ProgramWriter:
         for place in self.choose.repeat(1, 2, 3):
             columns = self.columns(2 if number else 3)
             if special == "eqrel" and place == 0:
-                columns = (self.choose.pick(("number", "symbol")),) * 2
-                group.append(self.declare(f"p{number}{place}", columns, " eqrel"))
+                group.append(self.equivalence(f"p{number}{place}"))
             else:
                 group.append(self.declare(f"p{number}{place}", columns))
                 if self.features.derived_inputs and self.choose.chance(3):

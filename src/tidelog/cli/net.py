@@ -40,7 +40,8 @@ def run(
     schedule: Annotated[str, typer.Option("--schedule", "-s", help="fifo, lifo, random, deletions-first, insertions-first, starve, delays.")] = "fifo",  # noqa: E501
     seed: Annotated[int, typer.Option("--seed", help="Decides random schedules and topologies.")] = 0,
     starve: Annotated[str | None, typer.Option("--starve", help="The node that --schedule starve keeps waiting.")] = None,  # noqa: E501
-    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="psn, annotated, or auto: what the program needs.")] = "auto",  # noqa: E501
+    delays: Annotated[Path | None, typer.Option("--delays", help="How long each link takes with --schedule delays: a topology file, its costs are the delays.")] = None,  # noqa: E501
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help="psn, annotated, cut (annotated, without following cycles), or auto: what the program needs.")] = "auto",  # noqa: E501
     batch: Annotated[bool, typer.Option("--batch", help="A node takes everything that has arrived for it at once.")] = False,  # noqa: E501
     cancel: Annotated[bool, typer.Option("--cancel", help="Opposite updates that meet in an inbox vanish.")] = False,
     link: Annotated[str, typer.Option("--link", help="The relation that holds the links of the topology.")] = "link",
@@ -57,11 +58,9 @@ def run(
     from tidelog.net.runtime.topologies import topology as make_topology
 
     setting = Setting.load(
-        program, schedule=schedule, seed=seed, starve=starve, algorithm=algorithm, batch=batch, cancel=cancel,
-        limit=limit, processes=processes,
+        program, schedule=schedule, seed=seed, starve=starve, delays=delays, algorithm=algorithm, batch=batch,
+        cancel=cancel, limit=limit, processes=processes,
     )  # fmt: skip
-    if processes > 1 and (trace or html):
-        raise error("TL1053", "a trace shows the order of one process", help="leave out --processes")
     local = setting.program
     _warn(local, no_warn)
     _check_shown(local, show or ())
@@ -103,7 +102,7 @@ def check(
     local = load(text, str(program), local=True)
     _warn(local, no_warn)
     if algorithm == "auto":
-        algorithm = "annotated" if inputs.annotates("auto", text, str(program)) else "psn"
+        algorithm = "annotated" if inputs.needs_annotations(text, str(program)) else "psn"
     given = inputs.load_facts(facts, local) if facts else []
     bursts = inputs.load_bursts(updates, local) if updates else []
     if len(bursts) != 1:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, bytes_of, checked_file, threads_of
+from tidelog.cli.without_pandas import settle_without_pandas
 from tidelog.errors import render
 
 
@@ -30,6 +31,7 @@ def run(
 ) -> None:
     """Evaluate a program: read .input facts, write .output relations."""
     checked = checked_file(program, include_dir, macro, no_warn)
+    settle_without_pandas()
 
     from tidelog.cli.progress import Progress
     from tidelog.evaluate.batch import BatchRun, Options

@@ -25,7 +25,7 @@ from tidelog.evaluate.touched_groups import (
 from tidelog.plan import steps
 from tidelog.plan.aggregate_relations import AggregateRelation
 from tidelog.plan.steps import Match, Probe, Scan, Slot, View
-from tidelog.store.layout import DERIVED, NEVER, NOW
+from tidelog.store.layout import NEVER
 
 
 class AggregateUpdate:
@@ -123,7 +123,7 @@ class AggregateUpdate:
         gone, come = np.setdiff1d(before, after), np.setdiff1d(after, before)
         for rows, iteration in ((gone, NEVER), (come, 1)):
             relation.remember(rows)
-            relation.set_state(rows, NOW, iteration)
-            relation.set_state(rows, DERIVED, int(iteration != NEVER))
+            relation.set_now(rows, iteration)
+            relation.set_derived(rows, int(iteration != NEVER))
         relation.dirty = True
         self.state.epoch.changes[relation.name] = Change(come, gone)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Bindings, Words
+from tidelog.store.distinct import distinct_rows
 from tidelog.values import Kind
 
 _VIEWS = {Kind.FLOAT: np.float64, Kind.UNSIGNED: np.uint64}
@@ -19,8 +20,8 @@ def distinct_groups(bindings: Bindings, injected: tuple[int, ...]) -> tuple[Bind
     """The distinct combinations of the injected slots, and for each binding which of them it has."""
     if not injected:
         return Bindings.one(), np.zeros(bindings.count, np.intp)
-    rows, inverse = np.unique(bindings.rows(injected), axis=0, return_inverse=True)
-    return Bindings.from_rows(rows, injected), inverse.reshape(-1)
+    rows, which = distinct_rows(bindings.rows(injected))
+    return Bindings.from_rows(rows, injected), which
 
 
 def fold(op: str, kind: Kind, groups: int, group: Words, value: Words | None) -> tuple[Words, NDArray[np.bool_]]:

@@ -13,7 +13,7 @@ from tidelog.evaluate.bootstrap import Bootstrap, fill
 from tidelog.evaluate.state import Change, State
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Relation
-from tidelog.store.layout import BEFORE_NOW, NEVER, NOW
+from tidelog.store.layout import NEVER
 
 
 def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) -> None:
@@ -30,13 +30,10 @@ def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) 
 
 def mark_before(new: Relation, old: Relation) -> Change:
     """Give the rows of a new relation the iterations that they had in the old one; what this changes on balance."""
-    iterations = old.state()[:, BEFORE_NOW]
+    iterations = old.before()
     there = np.flatnonzero(iterations != NEVER)
-    rows = old.rows()[there]
-    new.set_state(slice(new.count), BEFORE_NOW, NEVER)
-    numbers = new.enter_absent(rows)
-    new.set_state(numbers, BEFORE_NOW, iterations[there])
+    new.set_before(slice(new.count), NEVER)
+    new.set_before(new.enter_absent(old.rows()[there]), iterations[there])
     new.dirty = True
-    state = new.state()
-    now, before = state[:, NOW] != NEVER, state[:, BEFORE_NOW] != NEVER
+    now, before = new.now() != NEVER, new.before() != NEVER
     return Change(np.flatnonzero(now & ~before), np.flatnonzero(before & ~now))

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tidelog.analysis.check import Checked
+from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Diagnostic, TidelogError
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
@@ -16,10 +19,11 @@ from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.profile import Profile
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.codec import decode, encode
+from tidelog.io.order import places_in_order
 from tidelog.io.read import read_facts
 from tidelog.io.sizes import size_limits, size_line
-from tidelog.io.write import write_relation
-from tidelog.store import Database
+from tidelog.io.write import Parts, write_relation
+from tidelog.store import Database, Equivalence
 
 
 @dataclass
@@ -86,8 +90,9 @@ class BatchRun:
     def write(self) -> None:
         for directive in self.checked.directives("output"):
             info = self.checked.relations[directive.relation]
-            table = self.table(info.name, compact=True)
-            self.warnings += write_relation(info, self.checked.types, table, directive, self.options.output)
+            self.warnings += write_relation(
+                info, self.checked.types, self._tuples(info), directive, self.options.output
+            )
         for directive in self.checked.directives("printsize"):
             print(size_line(directive.relation, self.database[directive.relation].count))
 
@@ -95,3 +100,12 @@ class BatchRun:
         """A relation as an Arrow table; compact keeps its texts as dictionaries."""
         info, rows = self.checked.relations[name], self.database[name].rows(None)
         return decode(rows, info, self.checked.types, self.database, compact)
+
+    def _tuples(self, info: RelationInfo) -> Any:
+        """What is to be written; all pairs of an equivalence are never in memory together."""
+        relation, types = self.database[info.name], self.checked.types
+        if not isinstance(relation, Equivalence):
+            return self.table(info.name, compact=True)
+        elements = decode(np.column_stack((relation.elements,) * 2), info, types, self.database, compact=True)
+        batches = relation.batches(places_in_order(elements.column(0)))
+        return Parts(relation.count, (decode(b, info, types, self.database, compact=True) for b in batches))

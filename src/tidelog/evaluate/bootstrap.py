@@ -66,7 +66,7 @@ class Bootstrap:
         )
         effort = 0
         for stratum, plan in zip(strata, fixpoint.program.strata, strict=True):
-            if plan.rules:
+            if plan.rules or stratum.whole:
                 start = self.state.context.counter
                 fixpoint.run_one(plan)
                 self.state.counters[stratum.relations] = start, self.state.context.counter

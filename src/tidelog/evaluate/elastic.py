@@ -43,7 +43,7 @@ class Elastic:
     ) -> None:
         self.options, self.strategy, self.observer = options, strategy, observer
         self.state = State(checked, options)
-        self.epoch = -1
+        self.epoch = 0
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
         self.updates: dict[tuple[str, ...], StratumUpdate | AggregateUpdate] = {}
@@ -96,7 +96,7 @@ class Elastic:
         for name in changes:
             self.state.forget_before(self.database[name])
         self.state.begin_epoch()
-        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if follows(s)}
+        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if self.follows(s)}
         self.preparation = Background(self.prepare)
         self.bootstrap_seconds = time.perf_counter() - start
         self.epoch += 1
@@ -158,6 +158,7 @@ class Elastic:
             update = self.updates[stratum.relations] = self.updater(stratum)
         if isinstance(update, AggregateUpdate):
             return StratumReport(stratum.relations, "update", "the touched groups", update.run())
+        self.options.limits.relations = stratum.relations
         marks = {name: len(self.database[name].log) for name in stratum.relations}
         try:
             work = update.run(self.budget(stratum), watch)
@@ -181,6 +182,11 @@ class Elastic:
             return AggregateUpdate(self.state, stratum.aggregate)
         return StratumUpdate(self.state, stratum)
 
+    def follows(self, stratum: StatefulStratum) -> bool:
+        """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""
+        reachable = stratum.inputs or not self.state.inputs.isdisjoint(stratum.relations)
+        return bool(reachable and (stratum.rules or stratum.aggregate) and not stratum.whole)
+
     def budget(self, stratum: StatefulStratum | None = None) -> int:
         """What Update may cost, in bindings, for a stratum or for all."""
         if self.strategy != "elastic" or self.options.budget == "seconds":
@@ -200,15 +206,18 @@ class Elastic:
         def look(bucket: int, work: int) -> None:
             if time.perf_counter() - start > allowed:
                 raise OverBudget
-            self.options.limits.check(bucket, work)
+            limits = self.options.limits
+            limits.check(bucket, sum(self.database[name].count for name in limits.relations))
 
         return look
 
     def report_changes(self, report: EpochReport, changes: Mapping[str, Change]) -> None:
         for name, change in changes.items():
-            if change and name in self.state.checked.relations:
-                rows = self.database[name].rows()
-                report.inserted[name], report.deleted[name] = rows[change.inserted], rows[change.deleted]
+            if name not in self.state.checked.relations:
+                continue
+            for told, numbers in ((report.inserted, change.inserted), (report.deleted, change.deleted)):
+                if len(numbers):
+                    told[name] = self.database[name].rows()[numbers]
 
     # ---- contents
 
@@ -227,11 +236,6 @@ class Elastic:
     def query_database(self) -> Database:
         self.finish_preparation()
         return self.database
-
-
-def follows(stratum: StatefulStratum) -> bool:
-    """Whether an update can follow the stratum: it has something to derive, one derivation at a time."""
-    return bool(stratum.rules or stratum.aggregate) and not stratum.whole
 
 
 class Background:

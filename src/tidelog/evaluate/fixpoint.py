@@ -23,18 +23,17 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Limits, Observer, Silent
 from tidelog.evaluate.profile import Profile
-from tidelog.evaluate.special import Choice, Equivalence
+from tidelog.evaluate.special import Choice, Equivalence, Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import Subsumption
 from tidelog.plan import steps
+from tidelog.plan.indexes import matches_of
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.store import ArithmeticFault, is_native, release_spare
 
 FIRST_LOOK = 8
 """The iteration after which join orders are reconsidered for the first time."""
-
-Gate = Equivalence | Choice | Subsumption
 
 
 class Fixpoint:
@@ -64,6 +63,8 @@ class Fixpoint:
         for stratum in self.program.strata:
             if stratum.rules:
                 self.run_one(stratum)
+            for name in self.program.implicit.intersection(stratum.stratum.relations):
+                self.database.complete_equivalence(name)
         release_spare()
 
     def run_one(self, stratum: StratumPlan) -> None:
@@ -147,8 +148,9 @@ class Fixpoint:
             info = self.program.checked.relations[name]
             dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
             if dropped:
-                gates[name] = Subsumption(self.context, self.database[name], dropped)
-            elif "eqrel" in info.decl.qualifiers:
+                seen = name in self.size_limits or _looks_at_all_of(name, stratum)
+                gates[name] = Subsumption(self.context, self.database[name], dropped, seen)
+            elif "eqrel" in info.decl.qualifiers and name not in self.program.implicit:
                 gates[name] = Equivalence(self.database[name])
             elif info.decl.choice:
                 columns = [tuple(info.attributes.index(a) for a in key) for key in info.decl.choice]
@@ -176,6 +178,8 @@ class Fixpoint:
             if not stratum.counted:
                 _restart(relations)
             self.iterate(stratum, [runs[p] for p in stratum.delta], relations, gates)
+        for gate in gates.values():
+            gate.finish()
         for relation in relations:
             relation.settle()
         self.derivations += sum(run.derivations for run in runs.values())
@@ -211,6 +215,12 @@ class Fixpoint:
                 self.profile.add(
                     run.plan, iteration, time.perf_counter() - start, head.count - before, run.derivations - derived
                 )
+
+
+def _looks_at_all_of(name: str, stratum: StratumPlan) -> bool:
+    """Whether a plan of the stratum looks at more of a relation than its last changes."""
+    matches = (match for plan in (*stratum.once, *stratum.delta) for match in matches_of(plan.steps))
+    return any(match.relation == name and match.view is not steps.View.DELTA for match in matches)
 
 
 def _restart(relations: list[Any]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
+from tidelog.store.distinct import distinct_rows
 from tidelog.values import NUMBER_MAX, NUMBER_MIN, UNSIGNED_MAX, Kind
 
 
@@ -58,14 +59,10 @@ def per_distinct(
     decoder: Decoder, args: list[Words], kinds: tuple[Kind, ...], function: Callable[..., Any]
 ) -> tuple[list[Any], NDArray[np.intp]]:
     """The function's value for each distinct combination of arguments, and for each row which of them it has."""
-    if len(args) == 1:
-        distinct, inverse = np.unique(args[0], return_inverse=True)
-        columns = [distinct]
-    else:
-        rows, inverse = np.unique(np.column_stack(args), axis=0, return_inverse=True)
-        columns = [np.ascontiguousarray(rows[:, i]) for i in range(len(args))]
+    rows, which = distinct_rows(np.column_stack(args))
+    columns = (np.ascontiguousarray(column) for column in rows.T)
     decoded = [decoder.values(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    return [function(*values) for values in zip(*decoded, strict=True)], inverse.reshape(-1)
+    return [function(*values) for values in zip(*decoded, strict=True)], which
 
 
 def compute(decoder: Decoder, op: str, kind: Kind, args: list[Words], kinds: tuple[Kind, ...]) -> Words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from tidelog.analysis.check import Checked
@@ -11,21 +12,26 @@ from tidelog.errors import Report
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.user_functors import check_functors, kinds_of
 from tidelog.lang import tree
-from tidelog.plan.program import ProgramPlan, plan_program
+from tidelog.plan.program import ProgramPlan, plan_program, refuse_unplannable
 from tidelog.store import Database
 
 
 class Prepared:
-    """A planned program whose functors are all there. Any number of evaluations may share it."""
+    """A program whose functors are all there. Any number of evaluations may share it."""
 
     def __init__(self, checked: Checked, functors: Mapping[str, Callable[..., Any]]) -> None:
         self.checked = checked
         self.functors = functors
-        self.plan: ProgramPlan = plan_program(checked)
+        refuse_unplannable(checked)
         used = {n.name for c in checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
         report = Report()
         check_functors(checked.program, used, functors, report)
         report.check()
+
+    @cached_property
+    def plan(self) -> ProgramPlan:
+        """The plans of batch evaluation."""
+        return plan_program(self.checked)
 
     def create_relations(self, database: Database) -> None:
         """Every relation of the program, empty."""

@@ -24,7 +24,8 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.lang import tree
 from tidelog.lang.souffle import parse_query
-from tidelog.plan.program import plan_stratum
+from tidelog.plan.equivalences import rules_by_classes
+from tidelog.plan.program import flat_rules, plan_stratum
 from tidelog.store import Database
 from tidelog.values import Kind
 
@@ -45,7 +46,8 @@ def answer(query: Source, checked: Checked, database: Database, functors: Mappin
     prepared = Prepared(_query_program(parse_query(query), checked.program), functors)
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)
-    plans = plan_stratum(prepared.checked, stratum, Statistics(database)).once
+    rules = rules_by_classes(flat_rules(prepared.checked, stratum), database.equivalences)
+    plans = plan_stratum(prepared.checked, stratum, Statistics(database), rules).once
     try:
         found = database.create(HEAD, info.arity)
         context = prepared.context(database)

@@ -35,7 +35,7 @@ class Recompute:
         self.prepared = Prepared(checked, options.functors)
         self.database = Database(threads=options.threads)  # holds the dictionaries, and no relations
         self.inputs = tuple(dict.fromkeys(d.relation for d in checked.directives("input")))
-        self._derived = {clause.head.name for clause in checked.clauses}
+        self._derived = {clause.head.name for clause in checked.clauses} | self.prepared.plan.implicit
         self._epoch = 0
         self._current = self._empty()
 

@@ -1,7 +1,6 @@
 """Relations that keep only some of what is derived, or more: equivalences, choice domains, subsumption.
 
-Rows that rules emit for such a relation go through a *gate* before they reach it. A gate sees every batch
-(`accept`), and the end of each iteration (`close`), when it may add rows or drop some.
+Rows that rules emit for such a relation go through a *gate* before they reach it.
 """
 
 from __future__ import annotations
@@ -12,9 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
+from tidelog.store import Relation
+from tidelog.store.distinct import number_rows
 
 
-class Equivalence:
+class Gate:
+    """Sees every batch that is emitted, the end of each iteration, and the end of the stratum."""
+
+    def accept(self, rows: Words) -> None:
+        """Let rows in, or some of them, or more."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """An iteration ends: what the gate still holds goes in now; what is no longer wanted goes."""
+
+    def finish(self) -> None:
+        """The stratum ends: the relation is to hold what it shall hold."""
+
+
+class Equivalence(Gate):
     """An `eqrel`: reflexive, symmetric and transitive, by union-find.
 
     `leader` maps each element (by its place in order of appearance) to the place of its class's leader, `members` each
@@ -43,9 +58,6 @@ class Equivalence:
             added += self._unite(int(self.leader[first]), int(self.leader[second]))
         self.relation.insert(np.concatenate(added))
 
-    def close(self) -> None:
-        pass
-
     def _enter(self, fresh: NDArray[np.int64]) -> None:
         """New elements, each a class of its own."""
         start = len(self.values)
@@ -69,30 +81,65 @@ class Equivalence:
         return [pairs, pairs[:, ::-1]]
 
 
-class Choice:
-    """A `choice-domain`: of the tuples that share a key, the first one stays."""
+class Choice(Gate):
+    """A `choice-domain`: of the tuples that share a key, the first one stays.
+
+    A tuple needs all of its keys; one that is turned away because of one key leaves the others free. `taken` holds the
+    keys in use. A batch is decided in rounds: a tuple that is the first of the undecided in every key stays, and those
+    that it shares a key with are turned away. With one key a round decides all; with several, what is left after
+    `ROUNDS` is decided one by one.
+    """
+
+    ROUNDS = 8
 
     def __init__(self, relation: Any, keys: list[tuple[int, ...]]) -> None:
         self.relation = relation
-        self.keys = keys
-        self.taken: list[set[tuple[int, ...]]] = [set() for _ in keys]
+        self.keys = [list(key) for key in keys]
+        self.taken = [Relation(relation.database, f"{relation.name} by {key}", len(key)) for key in keys]
+        for taken in self.taken:
+            relation.database.adopt(taken)
         if relation.count:
-            self._enter(relation.rows(None).astype(np.int64))
+            self._take(relation.rows(None))
 
     def accept(self, rows: Words) -> None:
-        chosen = self._enter(rows)
-        if chosen:
-            self.relation.insert(rows[chosen])
+        for key, taken in zip(self.keys, self.taken, strict=True):
+            rows = rows[~taken.contains(rows[:, key])]
+        if len(rows):
+            chosen = rows[self._chosen(rows)]
+            self._take(chosen)
+            self.relation.insert(chosen)
 
-    def close(self) -> None:
-        pass
+    def _take(self, rows: Any) -> None:
+        for key, taken in zip(self.keys, self.taken, strict=True):
+            taken.insert(rows[:, key])
 
-    def _enter(self, rows: Words) -> list[int]:
-        chosen = []
-        for place, row in enumerate(rows.tolist()):
-            values = [tuple(row[c] for c in key) for key in self.keys]
-            if not any(value in taken for value, taken in zip(values, self.taken, strict=True)):
+    def _chosen(self, rows: Words) -> NDArray[np.int64]:
+        """The places of those that stay, among rows whose keys are all free."""
+        numbers = np.column_stack([number_rows(rows[:, key]) for key in self.keys])
+        used = np.zeros((len(rows), len(self.keys)), np.bool_)
+        each = np.arange(len(self.keys))
+        chosen: list[int] = []
+        undecided = np.arange(len(rows))
+        for _ in range(self.ROUNDS):
+            wins = _first_in_all(numbers[undecided])
+            winners = undecided[wins]
+            chosen += winners.tolist()
+            used[numbers[winners], each] = True
+            undecided = undecided[~wins]
+            undecided = undecided[~used[numbers[undecided], each].any(axis=1)]
+        for place in undecided.tolist():
+            if not used[numbers[place], each].any():
+                used[numbers[place], each] = True
                 chosen.append(place)
-                for value, taken in zip(values, self.taken, strict=True):
-                    taken.add(value)
-        return chosen
+        return np.sort(np.array(chosen, np.int64))
+
+
+def _first_in_all(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows have, in every column, a number that no row before them has."""
+    places = np.arange(len(numbers))
+    wins = np.ones(len(numbers), np.bool_)
+    for column in numbers.T:
+        first = np.empty(int(column.max(initial=-1)) + 1, np.int64)
+        first[column[::-1]] = places[::-1]  # of several, the last one written stays
+        wins &= first[column] == places
+    return wins

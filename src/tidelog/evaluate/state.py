@@ -1,8 +1,8 @@
 """The state that is kept between epochs: the relations of a program, each tuple with its iteration and its count.
 
-What it holds, in the words of the paper: for each stratum the multisets N_k, as one row per tuple with k (`NOW`) and
+What it holds, in the words of the paper: for each stratum the multisets N_k, as one row per tuple with k (`now`) and
 the number of derivations; and E, the input facts, which are the rows of iteration 0. During an update a row also has
-the iteration that it had before (`BEFORE_NOW`), so that both states can be asked; `commit` makes the new one the old
+the iteration that it had before, so that both states can be asked; `commit` makes the new one the old
 one, `undo` gives it up. Rows of tuples that are gone stay, marked, until they are many; then the relation is compacted.
 Cost of commit and undo: proportional to the rows that the update has changed.
 """
@@ -16,13 +16,11 @@ import numpy as np
 
 from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.context import Context
 from tidelog.evaluate.engine import EngineOptions
-from tidelog.evaluate.user_functors import kinds_of
-from tidelog.lang import tree
+from tidelog.evaluate.prepare import Prepared
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum, stateful_program
 from tidelog.store import Database, Relation
-from tidelog.store.layout import BEFORE_NOW, DERIVED, NEVER, NOW
+from tidelog.store.layout import NEVER
 
 TOO_MANY_DEAD = 0.5
 """A relation is compacted when this share of its rows is dead, and they are not few."""
@@ -59,10 +57,7 @@ class State:
         self.database = Database(threads=options.threads)
         for name, arity in self.program.arities.items():
             self.database.create(name, arity, stateful=True)
-        self.context = Context(
-            self.database, checked.clauses, options.functors,
-            functor_kinds={d.name: kinds_of(d, checked.types) for d in checked.program.of(tree.FunctorDecl)},
-        )  # fmt: skip
+        self.context = Prepared(checked, options.functors).context(self.database)
         self.given = {name: self.database.create(f"{name}@given", self.database[name].arity) for name in self._hidden()}
         self.live: dict[str, int] = dict.fromkeys(self.program.arities, 0)
         self.counters: dict[tuple[str, ...], tuple[int, int]] = {}  # of autoinc(), before and after each stratum
@@ -76,7 +71,7 @@ class State:
 
     def present(self, name: str) -> Words:
         """The numbers of the rows that are there."""
-        return np.flatnonzero(self.database[name].state()[:, NOW] != NEVER)
+        return np.flatnonzero(self.database[name].now() != NEVER)
 
     def rows(self, name: str) -> Words:
         relation = self.database[name]
@@ -90,7 +85,7 @@ class State:
             return np.empty((0, relation.arity), np.int64)
         if name in self.given:
             return self.given[name].rows().astype(np.int64)
-        return relation.rows()[relation.state()[:, NOW] == 0].astype(np.int64)
+        return relation.rows()[relation.now() == 0].astype(np.int64)
 
     def given_as_fact(self, name: str, rows: Words) -> np.ndarray:
         if name in self.given:
@@ -98,7 +93,7 @@ class State:
         relation = self.database[name]
         numbers = relation.find(rows)
         found = numbers >= 0
-        found[found] = relation.state(numbers[found])[:, NOW] == 0
+        found[found] = relation.now(numbers[found]) == 0
         return found
 
     # ---- facts of an epoch
@@ -113,12 +108,12 @@ class State:
                 continue
             rows = relation.find(gone)
             relation.remember(rows)
-            relation.set_state(rows, NOW, NEVER)
-            relation.set_state(rows, DERIVED, 0)
+            relation.set_now(rows, NEVER)
+            relation.set_derived(rows, 0)
             rows = relation.enter_absent(come)
             relation.remember(rows)
-            relation.set_state(rows, NOW, 0)
-            relation.set_state(rows, DERIVED, 1)
+            relation.set_now(rows, 0)
+            relation.set_derived(rows, 1)
             relation.dirty = True
 
     def _give(self, name: str, gone: Words, come: Words) -> None:
@@ -165,7 +160,7 @@ class State:
 
     def forget_before(self, relation: Relation) -> None:
         """The end of an epoch that replaced the relation."""
-        relation.set_state(slice(relation.count), BEFORE_NOW, relation.state()[:, NOW])
+        relation.forget_before()
         relation.forget_log()
         self._compact(relation)
 

@@ -1,8 +1,10 @@
 """Subsumption: `less <= greater :- body` drops a tuple where a greater one holds.
 
-Emitted rows wait until the iteration ends. Then everything that some other tuple, old or new, subsumes is dropped,
-and the rest is what the iteration found. The subsumption rules run as ordinary plans over a scratch copy of the
-relation, and their heads name the tuples to drop.
+Emitted rows wait in a relation of their own, `fresh`, until the iteration ends. Then everything that some other tuple,
+old or new, subsumes is dropped, and the rest is what the iteration found. The subsumption rules run as ordinary
+plans, once with the lesser tuple among the fresh ones, once with the greater, once with both; so an iteration costs
+what its fresh tuples cost. A relation cannot lose single tuples: those that were old are noted as `gone`, and the
+relation is made anew without them when they are many, or at once if some plan could still see them.
 """
 
 from __future__ import annotations
@@ -14,83 +16,105 @@ import numpy as np
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context
+from tidelog.evaluate.special import Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
-from tidelog.plan import core
+from tidelog.plan import core, steps
 from tidelog.plan.order import order
 from tidelog.plan.steps import Slot
 from tidelog.values import Kind
 
 
-class Subsumption:
-    """The gate of a relation that has subsumption rules."""
+class Subsumption(Gate):
+    """The gate of a relation that has subsumption rules. `seen` says whether plans look at all of its tuples while
+    the stratum runs, and not just at the last iteration's."""
 
-    def __init__(self, context: Context, relation: Any, rules: list[core.CoreRule]) -> None:
-        self.context = context
+    def __init__(self, context: Context, relation: Any, rules: list[core.CoreRule], seen: bool) -> None:
         self.relation = relation
-        self.rules = rules
-        self.waiting: list[Words] = []
-        if relation.count:
-            self.waiting.append(relation.rows(None).astype(np.int64))
+        self.seen = seen
+        database, name, arity = context.database, relation.name, relation.arity
+        self.fresh, self.dropped, self.gone = (
+            database.create(f"{name}@{part}", arity) for part in ("fresh", "dropped", "gone")
+        )
+        self.accept(relation.rows(None))
+        relation.clear()
+        fresh = self.fresh.name
+        self.plans = [
+            PlanRun(context, _plan(rule, less, greater, Statistics(database)), self._mark, (name, fresh))
+            for rule in rules
+            for less, greater in ((fresh, fresh), (fresh, name), (name, fresh))
+        ]
 
     def accept(self, rows: Words) -> None:
-        self.waiting.append(rows)
+        self.fresh.insert(rows)
 
     def close(self) -> None:
         """Add what was emitted, and drop what is subsumed."""
-        if not self.waiting:
-            return
-        fresh = np.unique(np.concatenate(self.waiting), axis=0)
-        self.waiting.clear()
-        fresh = fresh[~self.relation.contains(fresh)] if self.relation.count else fresh
+        fresh = self.fresh.rows(None).astype(np.int64)
+        self.fresh.clear()
+        fresh = fresh[~self._holds(fresh)]
         if len(fresh) == 0:
             return
-        old = self.relation.rows(None).astype(np.int64)
-        dropped = self._subsumed(np.concatenate((old, fresh)))
-        lost = dropped[: len(old)]
-        if lost.any():
-            kept = old[~lost]
+        self.fresh.insert(fresh)
+        self.fresh.settle()
+        self.dropped.clear()
+        for plan in self.plans:
+            plan.run()
+        dropped = self.dropped.rows(None).astype(np.int64)
+        self.gone.insert(dropped[self._holds(dropped)])
+        stay = fresh[~self.dropped.contains(fresh)]
+        if self.seen or 2 * self.gone.count > self.relation.count or self._is_gone(stay).any():
+            self._forget_gone()
+        self.relation.insert(stay)
+        self.fresh.clear()
+
+    def finish(self) -> None:
+        """The stratum ends: nothing that is gone stays, nor what this gate needed."""
+        self._forget_gone()
+        for helper in (self.fresh, self.dropped, self.gone):
+            helper.database.drop(helper.name)
+
+    def _holds(self, rows: Words) -> Any:
+        """Which rows are in the relation, and not gone."""
+        return self.relation.contains(rows) & ~self._is_gone(rows)
+
+    def _is_gone(self, rows: Words) -> Any:
+        return self.gone.contains(rows) if self.gone.count else np.zeros(len(rows), np.bool_)
+
+    def _mark(self, pairs: Words) -> None:
+        """Note the lesser of each pair of different tuples of which the greater is not gone."""
+        less, greater = np.hsplit(pairs, 2)
+        counts = (less != greater).any(axis=1) & ~self._is_gone(greater)
+        self.dropped.insert(less[counts])
+
+    def _forget_gone(self) -> None:
+        if self.gone.count:
+            rows = self.relation.rows(None)
+            kept = rows[~self.gone.contains(rows)]
             self.relation.clear()
             self.relation.insert(kept)
             self.relation.settle()
-        self.relation.insert(fresh[~dropped[len(old) :]])
-
-    def _subsumed(self, rows: Words) -> Any:
-        """Which of these rows another one subsumes."""
-        database, arity = self.context.database, self.relation.arity
-        scratch = database.create(f"{self.relation.name}@all", arity)
-        marked = database.create(f"{self.relation.name}@dropped", arity)
-
-        def mark(pairs: Words) -> None:
-            less, greater = pairs[:, :arity], pairs[:, arity:]
-            marked.insert(np.ascontiguousarray(less[(less != greater).any(axis=1)]))
-
-        try:
-            scratch.insert(rows)
-            scratch.settle()
-            for rule in self.rules:
-                plan = order(_pairs(rule, scratch.name), {}, Statistics(database), existential=False)
-                PlanRun(self.context, plan, mark).run()
-            return marked.contains(rows)
-        finally:
-            database.drop(scratch.name)
-            database.drop(marked.name)
+            self.gone.clear()
 
 
-def _pairs(rule: core.CoreRule, everything: str) -> core.CoreRule:
-    """The rule over all candidates, deriving both tuples side by side."""
-    slots = list(rule.slots)
+def _plan(rule: core.CoreRule, less: str, greater: str, statistics: Statistics) -> steps.Plan:
+    """The plan that derives pairs of tuples side by side, the lesser and the greater from these relations; it begins
+    with the first of them that is not the whole relation."""
+    atoms, slots = rule.atoms()[:2], list(rule.slots)
+    pair = [_named(atom, name, slots) for atom, name in zip(atoms, (less, greater), strict=True)]
+    args = tuple(arg for atom in pair for arg in atom.args if arg is not None)
+    rest = (item for item in rule.body if item not in atoms)
+    pairs = replace(rule, args=args, body=(*pair, *rest), slots=tuple(slots))
+    pivot = pair[0] if less != rule.relation else pair[1]
+    return order(pairs, {}, statistics, pivot.position, existential=False)
 
-    def named(atom: core.CoreAtom) -> core.CoreAtom:
-        args = []
-        for arg in atom.args:
-            if arg is None:
-                slots.append(("_", Kind.NUMBER))
-                arg = Slot(len(slots) - 1)
-            args.append(arg)
-        return replace(atom, relation=everything, args=tuple(args))
 
-    less, greater = (named(atom) for atom in rule.atoms()[:2])
-    rest = [item for item in rule.body if item not in rule.atoms()[:2]]
-    args = tuple(arg for arg in (*less.args, *greater.args) if arg is not None)
-    return replace(rule, args=args, body=(less, greater, *rest), slots=tuple(slots))
+def _named(atom: core.CoreAtom, relation: str, slots: list[tuple[str, Kind]]) -> core.CoreAtom:
+    """The atom over another relation, with a slot for every column."""
+    args = []
+    for arg in atom.args:
+        if arg is None:
+            slots.append(("_", Kind.NUMBER))
+            arg = Slot(len(slots) - 1)
+        args.append(arg)
+    return replace(atom, relation=relation, args=tuple(args))

@@ -20,7 +20,7 @@ from tidelog.plan.derivations import update_plans
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import ArithmeticFault
 from tidelog.store.filing import Filing
-from tidelog.store.layout import BEFORE_NOW, NEVER, NOW, R_CAME, R_LEFT, R_LOST
+from tidelog.store.layout import NEVER, R_CAME, R_LEFT, R_LOST
 from tidelog.store.update import UNLIMITED, Update, Watch, changed_rows
 
 
@@ -56,6 +56,8 @@ class StratumUpdate:
             self.list_facts(name)
         try:
             self.update.run(budget, watch)
+            if watch is not None:
+                watch(self.update.bucket, self.update.work)
         except ArithmeticFault as fault:
             raise self.state.context.fault(self.plans[fault.plan].rule, str(fault)) from None
         finally:
@@ -68,8 +70,7 @@ class StratumUpdate:
         """What bucket 0 does to a relation: its facts that went and came, which may have been, or may be, derived."""
         relation = self.state.database[name]
         rows = np.unique(relation.log[:, 0])
-        state = relation.state(rows)
-        before, now = state[:, BEFORE_NOW], state[:, NOW]
+        before, now = relation.before(rows), relation.now(rows)
         relation.list_rows(R_LOST, rows[(before == 0) & (now == NEVER)])
         relation.list_rows(R_LEFT, rows[before != NEVER])
         relation.list_rows(R_CAME, rows[now == 0])

@@ -36,6 +36,11 @@ class Coded:
         return pa.DictionaryArray.from_arrays(indices, self.values)
 
 
+def places_in_order(column: pa.ChunkedArray) -> np.ndarray:
+    """The places of a column's values, from the first in order to the last."""
+    return np.argsort(_coded(column).codes, kind="stable")
+
+
 def sorted_table(table: pa.Table) -> pa.Table:
     """The table in order; columns of text and floats become dictionaries."""
     if table.num_columns == 0:

@@ -10,6 +10,7 @@ import gzip
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -27,51 +28,83 @@ from tidelog.lang import tree
 _CHUNK = 1 << 20
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The tuples of a relation in one or more tables, whose order is theirs; made when they are written."""
+
+    count: int
+    tables: Iterable[pa.Table]
+
+
 def write_relation(
-    info: RelationInfo, types: TypeSystem, table: pa.Table, directive: tree.Directive | None, folder: Path
+    info: RelationInfo, types: TypeSystem, tuples: pa.Table | Parts, directive: tree.Directive | None, folder: Path
 ) -> list[Diagnostic]:
     """Write a relation's tuples where its `.output` directive says; the folder `-` prints. Gives warnings.
 
-    `table` has the attributes as columns, as `decode` and `table_of` make it.
+    A table has the attributes as columns, as `decode` and `table_of` make it. Of several, lines of text are written
+    one table at a time; every other format needs them all at once.
     """
+    parts = tuples if isinstance(tuples, Parts) else Parts(tuples.num_rows, (tuples,))
     place = output_place(info, directive, folder)
     if place.format == SIZE:
-        _print([(size_line(place.relation, table.num_rows) + "\n").encode()])
+        _print([(size_line(place.relation, parts.count) + "\n").encode()])
         return []
-    table = sorted_table(table)
+    tables = map(sorted_table, parts.tables)
     if place.format == SQLITE:
         from tidelog.io.sqlite_facts import write_sqlite
 
-        write_sqlite(place, info, plain(table))
+        write_sqlite(place, info, _together(tables))
     elif place.format in (PARQUET, ARROW):
         from tidelog.io.arrow_files import write_arrow
 
-        write_arrow(place, info, plain(table))
+        write_arrow(place, info, _together(tables))
     elif place.format == JSON:
         from tidelog.io.json_facts import json_text
 
+        table = _together(tables)
         _write(place, lambda: (part.encode() for part in json_text(table, info, types, place.objects)))
     elif place.path is None:
-        _print(_framed(place, info, types, table))
+        _print(_framed(place, info, types, tables))
     else:
-        _write(place, lambda: _lines(place, info, types, table))
-        return unreadable(place, info, table)
+        warnings: list[Diagnostic] = []
+        _write(place, lambda: _lines(place, info, types, _watched(tables, place, info, warnings)))
+        return warnings[:1]
     return []
 
 
-def _lines(place: Place, info: RelationInfo, types: TypeSystem, table: pa.Table) -> Iterator[bytes | memoryview]:
+def _together(tables: Iterable[pa.Table]) -> pa.Table:
+    first, *others = map(plain, tables)
+    return pa.concat_tables([first, *others]) if others else first  # which may have a row but no columns
+
+
+def _watched(
+    tables: Iterable[pa.Table], place: Place, info: RelationInfo, warnings: list[Diagnostic]
+) -> Iterator[pa.Table]:
+    """The tables; a warning about each that cannot be read back is left behind."""
+    for table in tables:
+        warnings += unreadable(place, info, table)
+        yield table
+
+
+def _lines(
+    place: Place, info: RelationInfo, types: TypeSystem, tables: Iterable[pa.Table]
+) -> Iterator[bytes | memoryview]:
     if place.headers:
         yield (header_line(place, info) + "\n").encode()
-    yield from text_parts(place, info, types, table)
+    for table in tables:
+        yield from text_parts(place, info, types, table)
 
 
-def _framed(place: Place, info: RelationInfo, types: TypeSystem, table: pa.Table) -> Iterator[bytes | memoryview]:
+def _framed(
+    place: Place, info: RelationInfo, types: TypeSystem, tables: Iterable[pa.Table]
+) -> Iterator[bytes | memoryview]:
     """As Soufflé prints a relation on the terminal."""
     head = f"---------------\n{place.relation}\n"
     if place.headers:
         head += header_line(place, info) + "\n"
     yield (head + "===============\n").encode()
-    yield from text_parts(place, info, types, table)
+    for table in tables:
+        yield from text_parts(place, info, types, table)
     yield b"===============\n"
 
 

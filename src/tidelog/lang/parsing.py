@@ -6,6 +6,7 @@ a syntax error it skips to the next clause and goes on, so that one run reports 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -58,7 +59,10 @@ def _end(piece: Any) -> int:
 
 
 def load_grammar(name: str, builder: TreeBuilder, package: str = "tidelog.lang", **options: Any) -> Lark:
-    """The LALR parser for a grammar file of a package; its tables are kept in the user's cache."""
+    """The LALR parser for a grammar file of a package; its tables are kept in the user's cache.
+
+    They are named after what they are made from: versions of Tidelog side by side do not overwrite each other's.
+    """
     grammar = (files(package) / f"{name}.lark").read_text(encoding="utf-8")
     settings = dict(parser="lalr", transformer=builder, keep_all_tokens=True, maybe_placeholders=False, **options)
     cache = cache_directory()
@@ -66,7 +70,8 @@ def load_grammar(name: str, builder: TreeBuilder, package: str = "tidelog.lang",
         cache.mkdir(parents=True, exist_ok=True)
     except OSError:
         return Lark(grammar, **settings)
-    return Lark(grammar, cache=str(cache / f"grammar-{name}-{options.get('start', 'start')}"), **settings)
+    version = hashlib.sha256(grammar.encode()).hexdigest()[:16]
+    return Lark(grammar, cache=str(cache / f"grammar-{name}-{options.get('start', 'start')}-{version}"), **settings)
 
 
 Parse: TypeAlias = Callable[[str, int], Any]

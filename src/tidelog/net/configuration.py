@@ -75,8 +75,7 @@ class Configuration:
         """fire: the updates made join 𝒰, u moves from 𝒫 to ℰ."""
         if not self.P[update]:
             raise NotAllowed(f"fire {update}")
-        combine = self.derivations.combine if self.derivations else None
-        made = fire_rules(update, self.rules, self.K, self.presence, combine, self.meter)
+        made = fire_rules(update, self.rules, self.K, self.presence, self.derivations, self.meter)
         self.arrive(made)
         _take(self.P, update)
         self.E[update] += 1
@@ -87,9 +86,18 @@ class Configuration:
         for new, count in made:
             self.U[new] += count
 
+    def may_commit(self, update: Update) -> bool:
+        """An insertion always; a deletion if its fact is in 𝒦 without ν.
+
+        Fig. 2 has no such proviso. It is needed when a deletion finds the copy of an insertion that is still to be
+        committed itself: 𝒦 ∖ {p} would change nothing, and the insertion would then leave p behind. So the deletion
+        waits. Its insertion is in 𝒫 or ℰ, so it does not wait for ever.
+        """
+        return update.sign > 0 or self.K.count(OLD, update.fact, update.tag) > 0
+
     def commit(self, update: Update) -> None:
         """commit_I and commit_D: the change reaches the facts without ν."""
-        if not self.E[update]:
+        if not self.E[update] or not self.may_commit(update):
             raise NotAllowed(f"commit {update}")
         _take(self.E, update)
         self.K.change(OLD, update.fact, update.tag, update.sign)

@@ -15,13 +15,14 @@ say: the committed state and the updates fired since. Then Σ of the changes is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
 from tidelog.net.aggregates import Groups
+from tidelog.net.derivations import Derivations
 from tidelog.net.join import Join
 from tidelog.net.meter import Meter
 from tidelog.net.program import NetProgram
@@ -29,8 +30,6 @@ from tidelog.net.store import NEW, OLD, Store, Tag
 from tidelog.net.values import Fact, Update
 
 Made: TypeAlias = list[tuple[Update, int]]
-Combine: TypeAlias = Callable[[Fact, "list[tuple[Fact, Tag]]"], "tuple[bool, Tag]"]
-"""For a head and the body facts with their annotations: whether the update is made, and its annotation."""
 
 
 class DeltaRules:
@@ -77,7 +76,7 @@ class Presence:
 
 
 def fire_rules(
-    update: Update, rules: DeltaRules, store: Store, presence: Presence, combine: Combine | None, meter: Meter
+    update: Update, rules: DeltaRules, store: Store, presence: Presence, derivations: Derivations | None, meter: Meter
 ) -> Made:
     """ℱ = fireRules(u, 𝒦, ℛ): the updates that the delta-rules for u make, each with how often it is made."""
     made: Made = []
@@ -90,17 +89,31 @@ def fire_rules(
             continue
         for args, matched in join.matches(store, fact):
             head = Fact(join.rule.head, args)
-            before = len(made)
-            made.extend(_copies(head, sign, join, matched, update, store, combine))
-            meter.add(join.rule, sum(n for _, n in made[before:]))
+            if derivations is None:
+                count = _product(join.pivot, matched, store)
+                made.append((Update(sign, head), count))
+                meter.add(join.rule, count)
+            else:
+                for copy, count in _copies(head, sign, join, matched, update, store, derivations):
+                    made.append((copy, count))
+                    meter.add(join.rule, count)
     if appears and fact.name in presence.groups:
         groups = presence.groups[fact.name]
         old, new = groups.change(fact, appears > 0)
         if old != new:
-            tag = combine(fact, [])[1] if combine else None
+            tag = derivations.base if derivations else None
             made += [(Update(s, f, tag), 1) for s, f in ((-1, old), (1, new)) if f is not None]
             meter.add(groups.aggregation, 1)
     return made
+
+
+def _product(pivot: int, matched: tuple[Fact | None, ...], store: Store) -> int:
+    """The product of the multiplicities of the b_j, j ≠ i."""
+    product = 1
+    for j, fact in enumerate(matched):
+        if j != pivot and fact is not None:
+            product *= store.count(NEW if j < pivot else OLD, fact, None)
+    return product
 
 
 def _copies(
@@ -110,30 +123,20 @@ def _copies(
     matched: tuple[Fact | None, ...],
     update: Update,
     store: Store,
-    combine: Combine | None,
+    derivations: Derivations,
 ) -> Iterator[tuple[Update, int]]:
-    """The head once for each combination of copies of the body facts."""
+    """The head once for each combination of copies of the body facts, with the annotation that they give it."""
     rule, pivot = join.rule, join.pivot
-    if combine is None:
-        yield (
-            Update(sign, head),
-            prod(
-                store.count(NEW if j < pivot else OLD, fact, None)
-                for j, fact in enumerate(matched)
-                if j != pivot and fact is not None
-            ),
-        )
-        return
-    choices: list[list[tuple[Fact, Tag, int]]] = []
+    body: list[Fact] = []
+    choices: list[list[tuple[Tag, int]]] = []
     for j, fact in enumerate(matched):
         if fact is None or rule.body[j].negated:
             continue
-        if j == pivot:
-            choices.append([(fact, update.tag, 1)])
-        else:
-            copies = store.copies(NEW if j < pivot else OLD, fact)
-            choices.append([(fact, tag, n) for tag, n in copies.items()])
-    for choice in product(*choices):
-        wanted, tag = combine(head, [(fact, t) for fact, t, _ in choice])
-        if wanted:
-            yield Update(sign, head, tag), prod(n for _, _, n in choice)
+        copies = {update.tag: 1} if j == pivot else store.copies(NEW if j < pivot else OLD, fact)
+        choices.append([(tag, n) for tag, n in copies.items() if derivations.admits(head, fact, tag)])
+        body.append(fact)
+    if all(choices):
+        used = derivations.sets.of(body)
+        for choice in product(*choices):
+            tag = derivations.annotation(used, (tag for tag, _ in choice))
+            yield Update(sign, head, tag), prod(n for _, n in choice)

@@ -13,6 +13,8 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tidelog.net.sets import EMPTY, FactSets
 from tidelog.net.store import Tag
 from tidelog.net.values import Annotation, Fact, Update
@@ -31,14 +33,26 @@ class Derivations:
             return update
         return update._replace(tag=Annotation(tag.support, self.sets.add(tag.infinite, update.fact)))
 
-    def combine(self, head: Fact, body: list[tuple[Fact, Tag]]) -> tuple[bool, Tag]:
-        """S_p and H_p of an update of `head`, and whether it is made: only if p ∉ H_p."""
+    def admits(self, head: Fact, fact: Fact, tag: Tag) -> bool:
+        """Whether this copy of a body fact may take part in a derivation of `head`: p ∉ H_i (with `cut`, p ∉ S_i)."""
+        if tag is None:
+            return True
+        if self.cut:
+            return fact != head and not self.sets.contains(tag.support, head)
+        return not self.sets.contains(tag.infinite, head)
+
+    def annotation(self, body: int, tags: Iterable[Tag]) -> Annotation:
+        """(S_p,H_p) of a head, for the set of its body facts and the annotations of their copies.
+
+        The few body facts come first: put together before anything else they make the fewest nodes of the trie.
+        """
         sets = self.sets
-        tags = [tag for _, tag in body if tag is not None]
-        support = sets.gather((fact for fact, _ in body), (tag.support for tag in tags))
-        infinite = sets.gather((), (tag.infinite for tag in tags))
-        stops = sets.contains(support if self.cut else infinite, head)
-        return not stops, Annotation(support, infinite)
+        support, infinite = body, EMPTY
+        for tag in tags:
+            if tag is not None:
+                support = sets.union(support, tag.support)
+                infinite = sets.union(infinite, tag.infinite)
+        return Annotation(support, infinite)
 
     def show(self, update: Update) -> str:
         """⟨+,(p,S,H)⟩ as Fig. 5 writes it."""

@@ -10,14 +10,14 @@ A `GroundJoin` finds rule instances instead: it reads everything ever known and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tidelog.errors import InternalError
 from tidelog.lang import tree
 from tidelog.net.functions import COMPARISONS, Undefined, WrongKind
 from tidelog.net.program import Literal, NetRule, error_in
 from tidelog.net.store import NEW, OLD, Store
-from tidelog.net.terms import Binding, Evaluate, compile_term, variables_of
+from tidelog.net.terms import Binding, Evaluate, compile_term, compile_terms, variables_of
 from tidelog.net.values import Fact, Value, value_of
 
 Match: TypeAlias = tuple[tuple[Value, ...], tuple["Fact | None", ...]]
@@ -156,7 +156,7 @@ def _unifier(
     def unify(args: tuple[Value, ...], binding: Binding) -> bool:
         for column, slot in outputs:
             binding[slot] = args[column]
-        return all(args[column] == value(binding) for column, value in equal)
+        return not equal or all(args[column] == value(binding) for column, value in equal)
 
     return unify
 
@@ -166,14 +166,13 @@ def _probe_step(
 ) -> Callable[[Step], Step]:
     name = literal.name
     columns = tuple(i for i, a in enumerate(literal.args) if _bound_columns(Literal("", (a,)), bound))
-    parts = [compile_term(literal.args[i], slots) for i in columns]
+    sought = [literal.args[i] for i in columns]
+    key = compile_term(sought[0], slots) if len(sought) == 1 else compile_terms(sought, slots)
     unify = _unifier(literal, slots, bound, columns)
-    single = parts[0] if len(parts) == 1 else None
 
     def make(then: Step) -> Step:
         def step(store: Store, binding: Binding, matched: list[Fact | None], found: list[Match]) -> None:
-            key: Any = single(binding) if single else tuple(part(binding) for part in parts)
-            for fact in store.find(name, columns, key, view):
+            for fact in store.find(name, columns, key(binding), view):
                 if unify(fact.args, binding):
                     matched[place] = fact
                     then(store, binding, matched, found)
@@ -185,11 +184,11 @@ def _probe_step(
 
 def _absent_step(literal: Literal, place: int, slots: dict[str, int], view: int | None) -> Callable[[Step], Step]:
     """Goes on if the fact is not in the view; without a view, notes the fact and goes on."""
-    parts = [compile_term(arg, slots) for arg in literal.args]
+    args = compile_terms(literal.args, slots)
 
     def make(then: Step) -> Step:
         def step(store: Store, binding: Binding, matched: list[Fact | None], found: list[Match]) -> None:
-            fact = Fact(literal.name, tuple(part(binding) for part in parts))
+            fact = Fact(literal.name, args(binding))
             if view is None:
                 matched[place] = fact
             if view is None or fact not in store.views[view]:
@@ -220,11 +219,11 @@ def _condition_step(condition: ConditionStep) -> Callable[[Step], Step]:
 
 
 def _emit_step(rule: NetRule) -> Step:
-    parts = [compile_term(arg, rule.slots) for arg in rule.head_args]
+    head = compile_terms(rule.head_args, rule.slots)
 
     def emit(store: Store, binding: Binding, matched: list[Fact | None], found: list[Match]) -> None:
         try:
-            found.append((tuple(part(binding) for part in parts), tuple(matched)))
+            found.append((head(binding), tuple(matched)))
         except Undefined:
             return
 

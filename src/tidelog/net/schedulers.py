@@ -11,7 +11,7 @@ import heapq
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidelog.errors import error
 from tidelog.net.values import Update
@@ -19,36 +19,51 @@ from tidelog.net.values import Update
 MayPick = Callable[[Update], bool]
 
 
+class Pending(NamedTuple):
+    """An update that waits to be picked, the node that it is for, and what travels with it."""
+
+    update: Update
+    destination: Any
+    load: Any
+
+
 class Scheduler:
     """First in, first out; the others override `candidates`, which gives the places of updates, most wanted first."""
 
     def __init__(self) -> None:
-        self.pending: OrderedDict[int, tuple[Update, Any]] = OrderedDict()
+        self.pending: OrderedDict[int, Pending] = OrderedDict()
         self._at: dict[Any, OrderedDict[int, None]] = {}
         self._withdrawn: Counter[Update] = Counter()
         self._places = 0
 
-    def add(self, update: Update, source: Any = None, destination: Any = None) -> None:
+    def add(self, update: Update, source: Any = None, destination: Any = None, load: Any = None) -> None:
         """An update that the node `source` sends to the node `destination`; None sends the updates of a burst."""
         place = self._places
         self._places += 1
-        self.pending[place] = (update, destination)
-        self._at.setdefault(destination, OrderedDict())[place] = None
+        self.pending[place] = Pending(update, destination, load)
+        at = self._at.get(destination)
+        if at is None:
+            at = self._at[destination] = OrderedDict()
+        at[place] = None
         self.entered(place, update, source, destination)
 
     def next(self, may_pick: MayPick) -> Update | None:
         """The update that is picked now; None if none may be."""
-        found = self.next_with_destination(may_pick)
-        return found and found[0]
-
-    def next_with_destination(self, may_pick: MayPick) -> tuple[Update, Any] | None:
-        """The same, with the node that it is for."""
-        return self._first(self.candidates(), may_pick)
+        found = self.take(may_pick)
+        return found and found.update
 
     def next_at(self, node: Any, may_pick: MayPick) -> Update | None:
         """The oldest update for this node that may be picked."""
-        found = self._first(iter(self._at.get(node, ())), may_pick)
-        return found and found[0]
+        found = self.take_at(node, may_pick)
+        return found and found.update
+
+    def take(self, may_pick: MayPick | None = None) -> Pending | None:
+        """`next`, with its destination and load; without `may_pick` anything may be."""
+        return self._first(self.candidates(), may_pick)
+
+    def take_at(self, node: Any, may_pick: MayPick | None = None) -> Pending | None:
+        """`next_at`, with its destination and load."""
+        return self._first(iter(self._at.get(node, ())), may_pick)
 
     def withdraw(self, update: Update) -> None:
         """One copy of the update will not be handed out."""
@@ -63,23 +78,22 @@ class Scheduler:
     def left(self, place: int) -> None:
         """The update at this place is gone."""
 
-    def _first(self, places: Iterator[int], may_pick: MayPick) -> tuple[Update, Any] | None:
+    def _first(self, places: Iterator[int], may_pick: MayPick | None) -> Pending | None:
         dropped: list[int] = []
-        found: int | None = None
+        found: Pending | None = None
         for place in places:
-            update = self.pending[place][0]
-            if self._withdrawn[update] > 0:
-                self._withdrawn[update] -= 1
+            waiting = self.pending[place]
+            if self._withdrawn and self._withdrawn[waiting.update] > 0:
+                self._withdrawn[waiting.update] -= 1
                 dropped.append(place)
-            elif may_pick(update):
-                found = place
+            elif may_pick is None or may_pick(waiting.update):
+                found = waiting
+                dropped.append(place)
                 break
-        result = self.pending[found] if found is not None else None
-        for place in (*dropped, *(() if found is None else (found,))):
-            _, destination = self.pending.pop(place)
-            del self._at[destination][place]
+        for place in dropped:
+            del self._at[self.pending.pop(place).destination][place]
             self.left(place)
-        return result
+        return found
 
     def __len__(self) -> int:
         return len(self.pending) - self._withdrawn.total()
@@ -197,8 +211,13 @@ def starving(node: Any) -> Scheduler:
     return Ranked(lambda _, destination: int(destination == node), newest=True)
 
 
-def scheduler(name: str, seed: int = 0, node: Any = None) -> Scheduler:
-    """The scheduler of this name: fifo, lifo, random, deletions-first, insertions-first, starve, delays."""
+def scheduler(
+    name: str, seed: int = 0, node: Any = None, delays: Mapping[tuple[Any, Any], float] | None = None
+) -> Scheduler:
+    """The scheduler of this name: fifo, lifo, random, deletions-first, insertions-first, starve, delays.
+
+    `starve` keeps `node` waiting. With `delays` each link takes exactly its time, without any the time is random.
+    """
     makers: dict[str, Callable[[], Scheduler]] = {
         "fifo": Fifo,
         "lifo": Lifo,
@@ -206,7 +225,7 @@ def scheduler(name: str, seed: int = 0, node: Any = None) -> Scheduler:
         "deletions-first": deletions_first,
         "insertions-first": insertions_first,
         "starve": lambda: starving(node),
-        "delays": lambda: Delayed(seed=seed),
+        "delays": lambda: Delayed(delays, jitter=0.0 if delays else 1.0, seed=seed),
     }
     if name not in makers:
         raise error("TL1042", f"there is no schedule `{name}`", help=f"there are {', '.join(makers)}")

@@ -71,12 +71,10 @@ class FactSets:
             known = self._unions[key] = self._union(*key)
         return known
 
-    def gather(self, facts: Iterable[Fact], sets: Iterable[int]) -> int:
-        """The facts and the members of the sets. The few facts are put together first: that makes the fewest nodes."""
-        result = self.of(facts)
-        for other in sets:
-            result = self.union(result, other)
-        return result
+    def parts(self, a: int) -> tuple[tuple[int, ...], list[Fact]]:
+        """The smaller sets, shared with others, that make up this one, and the facts that it holds itself."""
+        _, height, left, right = self._nodes[a]
+        return ((left, right), []) if height > 0 else ((), [self._facts[n] for n in self._bits(a)])
 
     def members(self, a: int) -> frozenset[Fact]:
         return frozenset(self._facts[n] for n in self._bits(a))

@@ -52,7 +52,7 @@ class Store:
     def copies(self, view: int, fact: Fact) -> Copies:
         return self.views[view].get(fact, {})
 
-    def find(self, name: str, columns: tuple[int, ...], key: Any, view: int) -> Iterator[Fact]:
+    def find(self, name: str, columns: tuple[int, ...], key: Any, view: int) -> list[Fact]:
         """The facts of a view whose columns have these values (`key` is a bare value for a single column)."""
         found: Iterable[Fact]
         if not columns:
@@ -64,7 +64,7 @@ class Store:
                 index = by_columns[columns] = _Index(columns, self._facts.get(name, ()))
             found = index.entries.get(key, ())
         present = self.views[view]
-        return (fact for fact in found if fact in present)
+        return [fact for fact in found if fact in present]
 
     def facts(self, view: int = OLD) -> Iterator[Fact]:
         return iter(self.views[view])

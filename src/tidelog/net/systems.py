@@ -162,8 +162,11 @@ class GroundPsn:
         if key not in self._heads:
             facts = self.grounding.facts
             body = [(facts[self.copies[c][0]], self.copies[c][1]) for c in chosen]
-            wanted, tag = self.derivations.combine(facts[instance.head], body)
-            self._heads[key] = self._copy(self._know_number(instance.head), tag) if wanted else None
+            self._heads[key] = None
+            if all(self.derivations.admits(facts[instance.head], fact, tag) for fact, tag in body):
+                used = self.derivations.sets.of(fact for fact, _ in body)
+                tag = self.derivations.annotation(used, (tag for _, tag in body))
+                self._heads[key] = self._copy(self._know_number(instance.head), tag)
         return self._heads[key]
 
     def _aggregate(self, fact: int, before: bytes, after: bytes) -> Iterator[tuple[int, int, int]]:

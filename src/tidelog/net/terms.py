@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from tidelog.errors import InternalError
@@ -29,10 +30,22 @@ def compile_term(term: tree.Term, slots: Mapping[str, int]) -> Evaluate:
             slot = slots[name]
             return lambda binding: binding[slot]  # type: ignore[no-any-return]
         case tree.Record(args=args):
-            parts = [compile_term(arg, slots) for arg in args]
-            return lambda binding: tuple(part(binding) for part in parts)
+            return compile_terms(args, slots)
+        case tree.Functor(op=op, args=(one,)):
+            apply, part = FUNCTIONS[op].apply, compile_term(one, slots)
+            return lambda binding: apply(part(binding))
+        case tree.Functor(op=op, args=(one, other)):
+            apply, part, second = FUNCTIONS[op].apply, compile_term(one, slots), compile_term(other, slots)
+            return lambda binding: apply(part(binding), second(binding))
         case tree.Functor(op=op, args=args):
-            apply = FUNCTIONS[op].apply
-            parts = [compile_term(arg, slots) for arg in args]
-            return lambda binding: apply(*(part(binding) for part in parts))
+            apply, parts = FUNCTIONS[op].apply, compile_terms(args, slots)
+            return lambda binding: apply(*parts(binding))
     raise InternalError(f"no value for {type(term).__name__}")
+
+
+def compile_terms(terms: Sequence[tree.Term], slots: Mapping[str, int]) -> Callable[[Binding], tuple[Value, ...]]:
+    """A function that gives the values of all the terms; of two or more variables in one step."""
+    if len(terms) > 1 and all(isinstance(term, tree.Variable) for term in terms):
+        return itemgetter(*(slots[term.name] for term in terms if isinstance(term, tree.Variable)))
+    parts = [compile_term(term, slots) for term in terms]
+    return lambda binding: tuple([part(binding) for part in parts])

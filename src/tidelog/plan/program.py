@@ -12,6 +12,7 @@ from tidelog.errors import Report
 from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core, steps
 from tidelog.plan.delta import delta_plans
+from tidelog.plan.equivalences import classes_of, implicit_equivalences, rules_by_classes, sizes_of
 from tidelog.plan.estimate import Estimate, Guess
 from tidelog.plan.flatten import flatten
 from tidelog.plan.indexes import Index, fewest_indexes, signatures
@@ -38,13 +39,16 @@ class StratumPlan:
 
 @dataclass(frozen=True)
 class ProgramPlan:
+    """The plans of a program; its rules know the `implicit` equivalences by their classes."""
+
     checked: Checked
     strata: tuple[StratumPlan, ...]
     indexes: dict[str, list[Index]]
+    implicit: frozenset[str] = frozenset()
 
     @property
-    def arities(self) -> dict[str, int]:
-        return arities_of(self.checked)
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        return columns_of(self.checked, self.implicit)
 
     def plans(self) -> Iterator[steps.Plan]:
         for stratum in self.strata:
@@ -52,22 +56,41 @@ class ProgramPlan:
             yield from stratum.delta
 
 
-def arities_of(checked: Checked) -> dict[str, int]:
-    return {name: info.arity for name, info in checked.relations.items()}
+def columns_of(checked: Checked, implicit: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """The columns of the program's relations and of the classes of the equivalences."""
+    columns = {name: tuple(info.attributes) for name, info in checked.relations.items()}
+    for name in implicit:
+        columns[classes_of(name)] = ("element", "class")
+        columns[sizes_of(name)] = ("class", "size")
+    return columns
+
+
+def refuse_unplannable(checked: Checked) -> None:
+    """An error with everything in the program that cannot be evaluated yet."""
+    report = Report()
+    refuse_unsupported(checked.program, checked.clauses, report)
+    report.check()
 
 
 def plan_program(checked: Checked) -> ProgramPlan:
     """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
-    report = Report()
-    refuse_unsupported(checked.program, checked.clauses, report)
-    report.check()
-    arities = arities_of(checked)
+    refuse_unplannable(checked)
+    implicit = implicit_equivalences(checked)
+    arities = {name: len(columns) for name, columns in columns_of(checked, implicit).items()}
     guess = Guess(arities)
     with deep_recursion():
-        strata = tuple(plan_stratum(checked, stratum, guess) for stratum in checked.strata)
+        strata = tuple(
+            plan_stratum(checked, stratum, guess, rules_by_classes(flat_rules(checked, stratum), implicit))
+            for stratum in checked.strata
+        )
     plans = [plan for s in strata for plan in (*s.once, *s.delta)]
     needed = signatures(plans, arities)
-    return ProgramPlan(checked, strata, {name: fewest_indexes(name, found) for name, found in needed.items()})
+    indexes = {name: fewest_indexes(name, found) for name, found in needed.items()}
+    return ProgramPlan(checked, strata, indexes, implicit)
+
+
+def flat_rules(checked: Checked, stratum: Stratum) -> tuple[core.CoreRule, ...]:
+    return tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
 
 
 def plan_stratum(
@@ -79,7 +102,7 @@ def plan_stratum(
 ) -> StratumPlan:
     """The plans of a stratum; `rules` spares the work when they are known from an earlier planning."""
     if rules is None:
-        rules = tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
+        rules = flat_rules(checked, stratum)
     once: list[steps.Plan] = []
     delta: list[steps.Plan] = []
     for rule in rules:

@@ -20,8 +20,9 @@ def _program_lines(plan: ProgramPlan) -> Iterator[str]:
         how = "recursive" if stratum.stratum.recursive else "once"
         yield f"stratum {number} ({how}): {', '.join(stratum.stratum.relations)}"
         yield from ("  " + line for line in _stratum_lines(stratum))
+    all_columns = plan.columns
     for name, indexes in plan.indexes.items():
-        columns = plan.checked.relations[name].attributes
+        columns = all_columns[name]
         for index in indexes:
             serves = " ".join("{" + ", ".join(columns[c] for c in sorted(s)) + "}" for s in index.serves)
             yield f"index {name}({', '.join(columns[c] for c in index.order)}) serves {serves}"
@@ -31,7 +32,7 @@ def _stratum_lines(stratum: StratumPlan) -> Iterator[str]:
     plans: dict[int, list[steps.Plan]] = {}
     for plan in (*stratum.once, *stratum.delta):
         plans.setdefault(plan.rule, []).append(plan)
-    for rule in stratum.rules:
+    for rule in {rule.number: rule for rule in stratum.rules}.values():  # a rewrite may have made several of one
         yield f"rule {rule.number}: {_clause_text(rule)}"
         for plan in plans.get(rule.number, ()):
             yield "  once" if plan.pivot is None else f"  when atom {plan.pivot + 1} changes"

@@ -22,6 +22,7 @@ from tidelog.plan.aggregate_relations import AggregateRelation, extract_aggregat
 from tidelog.plan.flatten import flatten
 from tidelog.plan.projections import project_negations
 from tidelog.plan.steps import Const, Operand
+from tidelog.plan.text_facts import gather_facts
 from tidelog.values import Kind
 
 RECURSIVE_GROUPS = "an aggregate whose groups the recursion finds"
@@ -93,6 +94,11 @@ class _Rewrite:
         if None in extracted:
             reason = RECURSIVE_GROUPS
         if not reason:
+            rules, gathered = gather_facts(rules, self.kinds)
+            for name, facts in gathered.items():
+                self.kinds[name] = (Kind.NUMBER, *self.kinds[facts[0].relation.removesuffix("@text")])
+                self.strata.append(StatefulStratum((name,), (), tuple(facts)))
+            extracted = [extract_aggregates(rule, stratum.relations) for rule in rules]
             for made in (made for found in extracted if found for made in found[1]):
                 self.add_auxiliary(made)
             rules = [self.projected(found[0]) for found in extracted if found]

@@ -16,6 +16,8 @@ runs over chunks of bindings. No kernel is compiled per rule or program. The API
     edge.settle()                               # everything is old, the delta is empty (the end of a stratum)
     edge.restart() -> int                       # everything is the delta (the beginning of a recursive stratum)
 
+    db.complete_equivalence("same")             # from the pairs it has to all of their closure, held as classes
+
     db.symbols.encode(pyarrow string array) -> int64 ids;  db.symbols.decode(ids) -> pyarrow string array
     db.symbols.id(text) -> int;  db.symbols.text(id) -> str;  db.symbols.find(text) -> int | None
     db.records.pack(array2d) -> ids;  db.records.unpack(ids, arity) -> array2d   (id 0 is nil)
@@ -52,6 +54,7 @@ Errors at run time: `ArithmeticFault` (division by zero: operation, operands, `p
 """
 
 from tidelog.store.database import Database
+from tidelog.store.equivalence import Equivalence
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.memory import release_spare
 from tidelog.store.operations import is_native
@@ -59,4 +62,6 @@ from tidelog.store.pipeline import Pipeline
 from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
 
-__all__ = ["ArithmeticFault", "Database", "Pipeline", "Relation", "Stratum", "is_native", "release_spare"]
+__all__ = [
+    "ArithmeticFault", "Database", "Equivalence", "Pipeline", "Relation", "Stratum", "is_native", "release_spare",
+]  # fmt: skip

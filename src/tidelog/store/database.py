@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tidelog.store import native
 from tidelog.store.adaptive import alternatives
 from tidelog.store.crew import Crew
 from tidelog.store.encoded import Encoded
+from tidelog.store.equivalence import Equivalence
 from tidelog.store.filing import Filing
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
@@ -47,8 +48,9 @@ class Database:
         self.kernels = native.load()
         self.crew = Crew(self, threads)
         self.scratch = np.zeros(1024, np.int64)
-        self.symbols = Symbols()
+        self.symbols = Symbols(self.kernels)
         self.relations: dict[str, Relation] = {}
+        self.layout_version = 0  # goes up whenever an index gets another layout
         self._known: dict[int, Relation] = {}
         self._constants: dict[int, Array] = {}
         self._inserters: dict[int, Pipeline] = {}
@@ -77,6 +79,19 @@ class Database:
         relation = self.relations[name] = Relation(self, name, arity, stateful=stateful)
         self.adopt(relation)
         return relation
+
+    @property
+    def equivalences(self) -> frozenset[str]:
+        """The relations that are held as classes."""
+        return frozenset(name for name, found in self.relations.items() if isinstance(found, Equivalence))
+
+    def complete_equivalence(self, name: str) -> Equivalence:
+        """Replace a relation by the smallest equivalence that has its tuples."""
+        given = self[name]
+        equivalence = Equivalence(self, given)
+        self.drop(name)
+        self.relations[name] = cast(Relation, equivalence)  # to its readers, a relation
+        return equivalence
 
     def drop(self, name: str) -> None:
         """Forget a relation; pipelines that use it must not run again."""

@@ -303,9 +303,7 @@ class Encoder:
         """Whether a row, found by itself, is in a state."""
         if view not in STATES:
             return []
-        return [
-            [y.CHECK_BOUND, relation.arity + STATES[view], self.database.constant(y.NEVER), COMPARISONS["!="], y.SIGNED]
-        ]
+        return [[y.CHECK_ROW, 0, relation.address, STATES[view], 0]]
 
     def _entry_checks(self, relation: Relation, index: Index, view: View) -> list[list[int]]:
         """Whether the row of an index entry is in a state."""

@@ -45,8 +45,18 @@ class Index:
             values = values | {self.by}
         if not values <= set(self.values):
             self.values = tuple(sorted(values | set(self.values)))
-            self.version += 1
+            self._new_version()
             self.reset()
+
+    def _new_version(self) -> None:
+        """Plans that were encoded for it must be encoded again."""
+        self.version += 1
+        self.relation.database.layout_version += 1
+
+    @property
+    def behind(self) -> int:
+        """How many rows are not in it yet."""
+        return self.relation.delta_stop - self._get(layout.X_UPTO)
 
     def position(self, column: int) -> int:
         """Where a column lies in an entry."""
@@ -93,7 +103,7 @@ class Index:
         if self.by is not None and 0 < self._get(layout.X_UPTO) < n:
             self.reset()
             self.relation.restless += 1  # plans fall back on an unsorted index, which can be extended
-            self.version += 1
+            self._new_version()
         if self._get(layout.X_UPTO) or self._get(layout.X_COUNTED) or n == 0:
             return
         self._choose_table(n)

@@ -21,14 +21,15 @@ GROW_EVENTS, GROW_BUCKETS, GROW_SEEN, GROW_LISTS, PYTHON = range(9, 14)  # asked
 (
     R_ARITY, R_WIDE, R_ROWS, R_CAPACITY, R_COUNT, R_DELTA_START, R_DELTA_STOP, R_TABLE, R_BITS, R_USED, R_LIMIT,
     R_MODE, R_PACK, R_TICK, R_STRIDE, R_LOCK, R_FIRST, R_STATE, R_ITERATION, R_OVERFLOW, R_LEFT, R_NLEFT, R_CAME,
-    R_NCAME, R_LOST, R_NLOST, R_LIST_CAPACITY, R_LOG, R_NLOG, R_LOG_CAPACITY, R_NUMBERS, R_NUMBER_CAPACITY,
-) = _fields(32)  # fmt: skip
-R_SIZE = 32
+    R_NCAME, R_LOST, R_NLOST, R_LIST_CAPACITY, R_LOG, R_NLOG, R_LOG_CAPACITY, R_NUMBERS, R_NUMBER_CAPACITY, R_NOW,
+    R_BEFORE, R_DERIVED,
+) = _fields(35)  # fmt: skip
+R_SIZE = 35
 
-# The state of a row, behind its columns: the iteration in which it is found now and in the state before the running
-# update, and the number of its derivations in that iteration. A row that is not there has the iteration NEVER.
+# The state of a row, in arrays of 32-bit words beside the rows: the iteration in which it is found now; that in the
+# state before the running update, as its complement, or 0 if it is the same; the number of its derivations in that
+# iteration, less one. The last two are mostly zeros, which cost nothing. A row that is not there has iteration NEVER.
 NOW, BEFORE_NOW, DERIVED = range(3)
-STATE_COLUMNS = 3
 NEVER = 2**31 - 1
 
 # How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys;
@@ -71,7 +72,7 @@ O_SIZE = 18
 FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION, FEWER, FILE = range(1, 13)
 
 # A check of an entry: words (type, position, position or column address, comparison, kind).
-CHECK_SAME, CHECK_COLUMN, CHECK_BOUND, CHECK_STATE = range(4)
+CHECK_SAME, CHECK_COLUMN, CHECK_BOUND, CHECK_STATE, CHECK_ROW = range(5)
 CHECK_BYTES = 40
 
 # Comparisons and kinds of values.
@@ -109,3 +110,7 @@ BUCKET_BYTES = 32
 # The parts of a derivation that a filing operation names: words (column of row numbers, relation, role).
 OWN, LOWER, NEGATED, VALUE = range(4)
 PART_BYTES = 24
+
+# The symbol dictionary: a hash table, the bytes of all texts, and where each ends.
+D_TABLE, D_BITS, D_COUNT, D_LIMIT, D_BYTES, D_CAPACITY, D_OFFSETS, D_FROZEN = _fields(8)
+D_SIZE = 8

@@ -1,6 +1,7 @@
 """Memory for rows and tables: numpy arrays, and growable ones that never move.
 
-`zeros` gives a zeroed table on huge pages when large; outgrown ones are recycled. `Growable` holds rows: small ones are copied when they grow;
+`zeros` gives a zeroed table on huge pages when large; outgrown ones are recycled.
+`Growable` holds rows: small ones are copied when they grow;
 large ones live in reserved address space that the system fills page by page, so that growing costs nothing and a
 view taken earlier stays valid. What is always true: memory is owned by the array; it goes when no view is left.
 """
@@ -26,7 +27,7 @@ def address(array: NDArray[np.generic]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _mapped(nbytes: int) -> NDArray[np.uint8] | None:
+def _mapped(nbytes: int, huge: bool = True) -> NDArray[np.uint8] | None:
     """Zeroed address space that costs nothing until touched, or None where the system has no such thing."""
     if not sys.platform.startswith("linux"):
         return None
@@ -34,8 +35,9 @@ def _mapped(nbytes: int) -> NDArray[np.uint8] | None:
         area = mmap.mmap(-1, nbytes, flags=_MAP)
     except (OSError, ValueError, OverflowError):
         return None
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        area.madvise(mmap.MADV_HUGEPAGE)
+    if huge:
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            area.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(area, np.uint8)
 
 
@@ -69,11 +71,12 @@ def zeros(words: int) -> Array:
 class Growable:
     """Rows of a fixed number of words, int32 or int64, with room for more."""
 
-    def __init__(self, stride: int, wide: bool, capacity: int) -> None:
+    def __init__(self, stride: int, wide: bool, capacity: int, sparse: bool = False) -> None:
         self.stride, self.wide = stride, wide
+        self.sparse = sparse  # mostly zeros: small pages, so that a word costs no more than one of them
         self.capacity = capacity
         self._reserved = capacity
-        self.data: Any = np.empty((capacity, stride), self.dtype)
+        self.data: Any = np.zeros((capacity, stride), self.dtype)
 
     @property
     def dtype(self) -> type[np.int64] | type[np.int32]:
@@ -89,9 +92,9 @@ class Growable:
             area = None
             if capacity * width >= HUGE:
                 reserved = max(RESERVE, capacity * width * 2)
-                area = _mapped(reserved)
+                area = _mapped(reserved, huge=not self.sparse)
             if area is None:
-                data: Any = np.empty((capacity, self.stride), self.dtype)
+                data: Any = np.zeros((capacity, self.stride), self.dtype)
                 self._reserved = capacity
             else:
                 self._reserved = len(area) // width

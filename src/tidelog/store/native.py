@@ -23,6 +23,7 @@ from tidelog.cache import cache_directory
 KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
     "rebuild_identity", "sample_blocks", "run_update", "find_rows",
+    "number_texts", "rehash_texts",
 )  # fmt: skip
 ARGUMENTS = 6
 SYMBOL = "tidelog_entry"
@@ -49,6 +50,8 @@ class Kernels:
     sample_blocks: Callable[[int, int, int, int], int]
     run_update: Callable[[int], int]
     find_rows: Callable[[int, int, int, int, int], int]
+    number_texts: Callable[[int, int, int, int, int, int], int]
+    rehash_texts: Callable[[int], int]
 
     def __init__(self, pointer: int) -> None:
         word = ctypes.c_int64

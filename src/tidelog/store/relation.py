@@ -71,9 +71,8 @@ class Relation(RowStates):
         self._wanted_mode = NUMBERED if stateful else mode
         self._numbers = Growable(64, False, 0)
         self._wide = wide
-        self._stride = arity + (layout.STATE_COLUMNS if stateful else 0)
         self.block[layout.R_ARITY // 8] = arity
-        self.block[layout.R_STRIDE // 8] = self._stride
+        self.block[layout.R_STRIDE // 8] = arity
         self.block[layout.R_STATE // 8] = stateful
         self.tick = 2
         if stateful:
@@ -82,7 +81,9 @@ class Relation(RowStates):
 
     def _initialise(self) -> None:
         start = self.database.initial_capacity
-        self._rows = Growable(self._stride, self._wide, start)
+        self._rows = Growable(self.arity, self._wide, start)
+        if self.stateful:
+            self._initialise_states(start)
         self.count = self.delta_start = self.delta_stop = self.iteration = 0
         self.dirty = False
         self._publish_rows()
@@ -126,7 +127,7 @@ class Relation(RowStates):
             View.DELTA: (self.delta_start, self.delta_stop),
             View.OLD: (0, self.delta_start),
         }[view]
-        rows: Any = self._rows.data[start:stop, : self.arity]
+        rows: Any = self._rows.data[start:stop]
         rows.flags.writeable = False
         return rows
 
@@ -182,9 +183,11 @@ class Relation(RowStates):
         """Bytes in use, by part."""
         width = 8 if self.wide else 4
         parts = {
-            "rows": self.count * self._stride * width,
+            "rows": self.count * self.arity * width,
             "identity": self._table.nbytes + self._used * 256 * (self.mode == BLOCKED),
         }
+        if self.stateful:
+            parts["states"] = 4 * self.count
         for (columns, by), index in self.indexes.items():
             name = f"index({', '.join(map(str, columns))})" + ("" if by is None else f" by {by}")
             parts[name] = index.nbytes
@@ -208,12 +211,17 @@ class Relation(RowStates):
 
     def compact(self) -> None:
         """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
-        data = self._rows.data[: self.count][self.state()[:, layout.NOW] != layout.NEVER]
+        there = np.flatnonzero(self.now() != layout.NEVER)
+        data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
         self.clear()
         self._rows.grow(0, max(len(data), 1))
         self._rows.data[: len(data)] = data
+        self._grow_states(max(len(data), 1))
         self.count = len(data)
         self._publish_rows()
+        self._now.data[: self.count, 0] = now
+        many = np.flatnonzero(derived != 1)
+        self.set_derived(many, derived[many])
         self.refit([0] * self.arity, [0] * self.arity)
         self.settle()
 
@@ -226,6 +234,8 @@ class Relation(RowStates):
             )
         self._rows.grow(self.count, self.count + room)
         self._publish_rows()
+        if self.stateful:
+            self._grow_states(room)
 
     def grow_identity(self, room: int) -> None:
         """A larger table with room for more tuples; bitmaps if the tuples lie close together."""

@@ -1,7 +1,7 @@
 """The state of a relation's rows between two updates: when each was found and how often, and what is being changed.
 
-What it holds: three columns behind those of the tuple (see `layout`): the iteration now, the iteration before the
-running update, the number of derivations. While an update runs, three lists of rows that its plans begin with, and a
+What it holds: three arrays beside the rows (see `layout`): the iteration now, the iteration before the running update,
+the number of derivations. While an update runs, three lists of rows that its plans begin with, and a
 log of the rows that it has changed. What is always true: outside of an update, `now` and `before` are equal and the log
 is empty. Cost: commit and undo are proportional to the log.
 """
@@ -22,16 +22,64 @@ class RowStates:
     block: Array
     arity: int
     count: int
-    _rows: Growable
+    _now: Growable
+    _before: Growable
+    _derived: Growable
     _lists: Array
     _log: Array
 
-    def state(self, rows: Any = slice(None)) -> Any:
-        """The state columns (see `layout`) of rows given by number, or of all."""
-        return self._rows.data[: self.count, self.arity :][rows]
+    def _initialise_states(self, capacity: int) -> None:
+        self._now = Growable(1, False, capacity)
+        self._before, self._derived = (
+            Growable(1, False, capacity, sparse=True),
+            Growable(1, False, capacity, sparse=True),
+        )
+        self._publish_states()
 
-    def set_state(self, rows: Any, which: int, values: Any) -> None:
-        self._rows.data[rows, self.arity + which] = values
+    def _grow_states(self, room: int) -> None:
+        for array in (self._now, self._before, self._derived):
+            array.grow(self.count, self.count + room)
+        self._publish_states()
+
+    def _publish_states(self) -> None:
+        self.block[layout.R_NOW // 8] = address(self._now.data)
+        self.block[layout.R_BEFORE // 8] = address(self._before.data)
+        self.block[layout.R_DERIVED // 8] = address(self._derived.data)
+
+    def now(self, rows: Any = slice(None)) -> Any:
+        """The iterations of rows given by number, or of all."""
+        return self._now.data[: self.count, 0][rows]
+
+    def before(self, rows: Any = slice(None)) -> Any:
+        """Their iterations before the running update."""
+        changed = self._before.data[: self.count, 0][rows]
+        return np.where(changed == 0, self.now(rows), ~changed)
+
+    def derived(self, rows: Any = slice(None)) -> Any:
+        """Their numbers of derivations."""
+        return self._derived.data[: self.count, 0][rows].astype(np.int64) + 1
+
+    def state(self, rows: Any = slice(None)) -> Array:
+        """All three, as columns."""
+        return np.column_stack((self.now(rows), self.before(rows), self.derived(rows))).astype(np.int64)
+
+    def set_now(self, rows: Any, iterations: Any) -> None:
+        """Change iterations; what they were before the update is kept."""
+        changed = self._before.data[rows, 0]
+        self._before.data[rows, 0] = np.where(changed == 0, ~self._now.data[rows, 0], changed)
+        self._now.data[rows, 0] = iterations
+
+    def set_before(self, rows: Any, iterations: Any) -> None:
+        self._before.data[rows, 0] = ~np.asarray(iterations, np.int32)
+
+    def set_derived(self, rows: Any, numbers: Any) -> None:
+        self._derived.data[rows, 0] = np.asarray(numbers) - 1
+
+    def forget_before(self) -> None:
+        """What all rows were before is what they are now."""
+        self._before = Growable(1, False, 0, sparse=True)
+        self._before.grow(0, self._now.capacity)
+        self._publish_states()
 
     @property
     def log(self) -> Array:
@@ -42,8 +90,7 @@ class RowStates:
         """Note the state of rows that are about to be changed."""
         n = len(self.log)
         self.grow_lists(len(rows))
-        state = self.state(rows)
-        self._log[n : n + len(rows)] = np.column_stack((rows, state[:, layout.NOW], state[:, layout.DERIVED]))
+        self._log[n : n + len(rows)] = np.column_stack((rows, self.now(rows), self.derived(rows)))
         self.block[layout.R_NLOG // 8] = n + len(rows)
 
     def list_rows(self, place: int, rows: Array) -> None:
@@ -81,15 +128,15 @@ class RowStates:
 
     def commit(self) -> None:
         """Make the state that an update has made the one before the next."""
-        rows = self.log[:, 0]
-        self.set_state(rows, layout.BEFORE_NOW, self.state(rows)[:, layout.NOW])
+        self._before.data[self.log[:, 0], 0] = 0
         self.forget_log()
 
     def undo(self, mark: int = 0) -> None:
         """Give up what an update has done since its log was this long."""
         rows, now, derived = self.log[mark:][::-1].T  # of several notes on a row, the first is written last
-        self.set_state(rows, layout.NOW, now)
-        self.set_state(rows, layout.DERIVED, derived)
+        self._now.data[rows, 0] = now
+        self.set_derived(rows, derived)
+        self._before.data[rows[~np.isin(rows, self.log[:mark, 0])], 0] = 0
         for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST):
             self.block[count // 8] = 0
         self.block[layout.R_NLOG // 8] = mark

@@ -1,7 +1,9 @@
 """Symbols: texts and their dense ids, in order of first appearance.
 
-What is always true: id i names exactly one text and no text has two ids. Cost: encoding a batch is one dictionary
-encoding in Arrow plus a Python step per *distinct* text of the batch; decoding is one gather in Arrow.
+What it holds: the bytes of all texts, one behind the other, where each ends, and a hash table; as Arrow holds a column
+of texts, so that decoding is a gather in Arrow without a copy before it. What is always true: id i names exactly one
+text and no text has two ids. Cost: the bytes of a text, 8 for its end and 12 to 24 in the table; encoding is one
+call of a kernel per batch (see `kernels/texts.py`).
 """
 
 from __future__ import annotations
@@ -10,66 +12,108 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.store.memory import Array
+from tidelog.store import layout
+from tidelog.store.memory import Array, Growable, address, zeros
+from tidelog.store.native import Kernels
 
-
-class _Ids(dict[str, int]):
-    """Text -> id; looking an unknown text up gives it the next one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-
-    def __missing__(self, text: str) -> int:
-        number = self[text] = len(self.texts)
-        self.texts.append(text)
-        return number
+FULLEST = 0.65
+SLACK = 8  # bytes behind the last text that a copy may overwrite
 
 
 class Symbols:
     """The symbol dictionary of a database."""
 
-    def __init__(self) -> None:
-        self._ids = _Ids()
-        self._texts = self._ids.texts
-        self._arrow: Any = None
+    def __init__(self, kernels: Kernels) -> None:
+        self._kernels = kernels
+        self.block = np.zeros(layout.D_SIZE, np.int64)
+        self._bytes = Growable(1, True, 128)
+        self._ends = Growable(1, True, 64)
+        self._ends.data[0] = 0
+        self._publish(bits=6)
+
+    def _publish(self, bits: int) -> None:
+        """Tell the kernels where everything lies; a table of another size is filled anew."""
+        if self.block[layout.D_BITS // 8] != bits:
+            self._table = zeros(1 << bits)
+            self.block[layout.D_BITS // 8] = bits
+        self.block[layout.D_TABLE // 8] = address(self._table)
+        self.block[layout.D_BYTES // 8] = address(self._bytes.data)
+        self.block[layout.D_CAPACITY // 8] = self._bytes.capacity * 8
+        self.block[layout.D_OFFSETS // 8] = address(self._ends.data)
+        self.block[layout.D_LIMIT // 8] = min(self._ends.capacity - 1, int((1 << bits) * FULLEST))
+
+    def _grow(self, room: int) -> None:
+        """Make room for one more text of so many bytes, and for many more of its like."""
+        count, used = len(self), self._used
+        self._ends.grow(count + 1, count + 2)
+        self._bytes.grow(-(-used // 8), -(-(used + room + SLACK) // 8))
+        bits = int(self.block[layout.D_BITS // 8])
+        larger = bits + 2 if count >= int((1 << bits) * FULLEST) else bits
+        self._publish(larger)
+        if larger != bits:
+            self._kernels.rehash_texts(address(self.block))
+
+    @property
+    def _used(self) -> int:
+        return int(self._ends.data[len(self), 0])
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return int(self.block[layout.D_COUNT // 8])
 
     def id(self, text: str) -> int:
         """The id of a text, new if need be."""
-        return self._ids[text]
+        return int(self._number_one(text))
 
     def find(self, text: str) -> int | None:
         """The id of a text that is known."""
-        return self._ids.get(text)
+        self.block[layout.D_FROZEN // 8] = 1
+        try:
+            found = self._number_one(text)
+        finally:
+            self.block[layout.D_FROZEN // 8] = 0
+        return found if found >= 0 else None
+
+    def _number_one(self, text: str) -> int:
+        data = text.encode("utf-8", "surrogateescape")
+        return int(self._number(np.frombuffer(data or b"\0", np.uint8), np.array([0, len(data)]), 1)[0])
 
     def text(self, symbol: int) -> str:
-        return self._texts[symbol]
-
-    def texts(self, ids: Any) -> list[str]:
-        texts = self._texts
-        return [texts[i] for i in np.asarray(ids).tolist()]
-
-    def ids(self, texts: list[str]) -> Array:
-        """The ids of many texts."""
-        return np.fromiter(map(self._ids.__getitem__, texts), np.int64, len(texts))
+        start, stop = self._ends.data[symbol : symbol + 2, 0].tolist()
+        return self._bytes.data.view(np.uint8).reshape(-1)[start:stop].tobytes().decode("utf-8", "surrogateescape")
 
     def encode(self, array: Any) -> Array:
         """Ids of an Arrow array (or chunked array) of strings without nulls."""
         import pyarrow as pa
 
         if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks()
-        encoded = array if isinstance(array, pa.DictionaryArray) else array.dictionary_encode()
-        ids = self.ids(encoded.dictionary.to_pylist())
-        return ids[np.asarray(encoded.indices)] if len(encoded) else np.zeros(0, np.int64)
+            return np.concatenate([np.zeros(0, np.int64), *map(self.encode, array.chunks)])
+        if isinstance(array, pa.DictionaryArray):
+            return self.encode(array.dictionary)[np.asarray(array.indices)]
+        if len(array) == 0:
+            return np.zeros(0, np.int64)
+        width = np.int64 if pa.types.is_large_string(array.type) else np.int32
+        _, ends, data = array.buffers()
+        offsets = np.frombuffer(ends, width)[array.offset : array.offset + len(array) + 1]
+        texts = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+        return self._number(texts, offsets, len(array))
+
+    def _number(self, data: Any, offsets: Any, n: int) -> Array:
+        """The ids of the texts that lie between offsets in data; new ones get the next ids unless frozen."""
+        ids = np.empty(n, np.int64)
+        wide, done = offsets.itemsize == 8, 0
+        while True:
+            done += self._kernels.number_texts(
+                address(self.block), address(data), address(offsets) + done * offsets.itemsize, wide,
+                n - done, address(ids) + done * 8,
+            )  # fmt: skip
+            if done == n:
+                return ids
+            self._grow(int(offsets[done + 1]) - int(offsets[done]))
 
     def decode(self, ids: Any) -> Any:
         """An Arrow array of the texts of some ids."""
         import pyarrow as pa
 
-        if self._arrow is None or len(self._arrow) < len(self._texts):
-            self._arrow = pa.array(self._texts, pa.large_string())
-        return self._arrow.take(pa.array(np.ascontiguousarray(ids, np.int64)))
+        ends, data = (pa.py_buffer(part.data[: part.capacity]) for part in (self._ends, self._bytes))
+        texts = pa.LargeStringArray.from_buffers(len(self), ends, data)
+        return texts.take(pa.array(np.ascontiguousarray(ids, np.int64)))

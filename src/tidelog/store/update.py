@@ -15,10 +15,9 @@ import numpy as np
 from tidelog.plan.steps import Absent, Exists, Match, Probe, Scan, Step
 from tidelog.store import layout as y
 from tidelog.store.adaptive import Fewer, alternatives
-from tidelog.store.encoded import Encoded, Scratch
+from tidelog.store.encoded import Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.filing import Filing
-from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import is_native
 from tidelog.store.pipeline import Pipeline
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 UNLIMITED = 1 << 62
 SLICE = 1 << 20
 """Bindings between two looks at the budget and the clock."""
+MANY = 1 << 12
+"""New rows beyond which an index is brought up to date before the loop, which does it row by row."""
 SMALL = 1 << 18
 """An index of a relation with fewer rows costs little."""
 
@@ -72,6 +73,7 @@ class Update:
         self._plan_of: list[int] = []
         self._pipelines: list[Pipeline] = []  # for a plan with stages, its first
         self._stages: dict[int, Stages] = {}  # by place among the pipelines
+        self._encoded_for = -1
         self._probed = {(m.relation, _columns(m)) for steps in plans for m in _matches(steps)}
         scratch = Scratch(database.chunk)
         for number, steps in enumerate(plans):
@@ -119,34 +121,30 @@ class Update:
         return int(self.block[y.U_BUCKET // 8])
 
     def prepare(self) -> None:
-        """Encode the plans and build the indexes that they need."""
-        self._encode()
-        for index in self._indexes().values():
-            self.database.update(index)
-
-    def _all_pipelines(self) -> list[Pipeline]:
-        return [*self._pipelines, *(p for stages in self._stages.values() for p in stages.pipelines)]
-
-    def _encode(self) -> None:
-        while sum(p.encoded().stale for p in self._all_pipelines()):
-            pass
-
-    def _indexes(self) -> dict[int, Index]:
-        return {x.address: x for p in self._all_pipelines() for x, _ in p.encoded().indexes}
+        """Encode the plans and build the indexes that they need, so far as that is not done."""
+        if self._encoded_for != self.database.layout_version:
+            pipelines = [*self._pipelines, *(p for stages in self._stages.values() for p in stages.pipelines)]
+            while sum(p.encoded().stale for p in pipelines):
+                pass
+            self._encoded_for = self.database.layout_version
+            self._encoded = [p.encoded() for p in self._pipelines]
+            self._indexes = {x.address: x for p in pipelines for x, _ in p.encoded().indexes}
+            self._plans = {address(e.plan): i for i, e in enumerate(self._encoded)}
+            self._lists = self._point_to(
+                [at | (i in self._stages) for at, i in self._plans.items()],
+                [r.address for r in self.own],
+                [r.address for r in self.relations],
+                list(self._indexes),
+            )
+        for index in self._indexes.values():
+            if index.behind > MANY:
+                self.database.update(index)
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> None:
         """Run to the end. `watch(bucket, work)` is called now and then; it may raise to stop."""
-        self._encode()
-        encoded = [p.encoded() for p in self._pipelines]
-        indexes = self._indexes()
-        plans = {address(e.plan): i for i, e in enumerate(encoded)}
-        keep = self._point_to(
-            [at | (i in self._stages) for at, i in plans.items()],
-            [r.address for r in self.own],
-            [r.address for r in self.relations],
-            list(indexes),
-        )
-        self._begin(budget, encoded)
+        self.prepare()
+        encoded, plans, indexes = self._encoded, self._plans, self._indexes
+        self._begin(budget)
         while (status := self.database.kernels.run_update(self.filing.address)) != y.DONE:
             subject = int(self.block[y.U_SUBJECT // 8])
             if status in (y.GROW_EVENTS, y.GROW_BUCKETS, y.GROW_SEEN):
@@ -158,11 +156,10 @@ class Update:
             elif subject in indexes:
                 self.database.serve_index(status, indexes[subject])
             elif subject in plans:
-                self._serve_plan(status, plans[subject], encoded)
+                self._serve_plan(status, plans[subject])
             if status == y.PAUSE:
                 running = 0 if subject == 0 else int(encoded[plans[subject]].plan[y.P_EFFORT // 8])
                 self._look(self.work + running, budget, watch)
-        del keep
         for relation in self.relations:
             relation.settle()
 
@@ -174,13 +171,13 @@ class Update:
             self.block[count // 8], self.block[pointer // 8] = len(array), address(array)
         return arrays
 
-    def _begin(self, budget: int, encoded: list[Encoded]) -> None:
+    def _begin(self, budget: int) -> None:
         self.block[y.U_PHASE // 8], self.block[y.U_POSITION // 8] = y.PHASE_EXTEND, 0
         self.block[y.U_BUCKET // 8] = self.block[y.U_WORK // 8] = self.block[y.U_EVENTS // 8] = 0
         self.block[y.U_SCRATCH // 8] = address(self.database.scratch)
         self.block[y.U_BUDGET // 8] = min(budget, SLICE)
-        for e in encoded:
-            e.plan[y.P_LEVEL // 8], e.plan[y.P_EFFORT // 8] = -1, 0
+        for encoded in self._encoded:
+            encoded.plan[y.P_LEVEL // 8], encoded.plan[y.P_EFFORT // 8] = -1, 0
         for relation in self.relations:
             relation.dirty, relation.iteration = True, y.NEVER
 
@@ -198,9 +195,9 @@ class Update:
             watch(self.bucket, work)
         self.block[y.U_BUDGET // 8] = min(budget, work + SLICE)
 
-    def _serve_plan(self, status: int, i: int, encoded: list[Encoded]) -> None:
+    def _serve_plan(self, status: int, i: int) -> None:
         try:
-            self.database.serve_plan(status, encoded[i])
+            self.database.serve_plan(status, self._encoded[i])
         except ArithmeticFault as fault:
             fault.plan = self._plan_of[i]
             raise
@@ -217,6 +214,5 @@ def _columns(match: Match) -> tuple[int, ...]:
 def changed_rows(relation: Relation) -> tuple[Array, Array]:
     """The rows that the log says were changed and that are there now but were not before, and the other way round."""
     rows = np.unique(relation.log[:, 0])
-    state = relation.state(rows)
-    before, now = state[:, y.BEFORE_NOW] != y.NEVER, state[:, y.NOW] != y.NEVER
+    before, now = relation.before(rows) != y.NEVER, relation.now(rows) != y.NEVER
     return rows[now & ~before], rows[before & ~now]

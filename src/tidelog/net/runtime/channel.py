@@ -48,6 +48,9 @@ class Channel:
         socket.connect(f"tcp://127.0.0.1:{port}")
         self._peers[peer] = socket
 
+    def knows(self, peer: int) -> bool:
+        return peer in self._peers
+
     def send(self, peer: int, payload: Any) -> None:
         self._peers[peer].send(wire.dumps(payload))
 

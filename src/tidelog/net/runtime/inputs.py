@@ -12,7 +12,7 @@ from tidelog.net.checks import atoms_of, recursive_relations
 from tidelog.net.program import NetProgram, load, parse_facts, parse_updates
 from tidelog.net.values import Fact, Update
 
-ALGORITHMS = ("auto", "psn", "annotated")
+ALGORITHMS = ("auto", "psn", "annotated", "cut")
 
 
 def read_text(path: Path) -> str:
@@ -66,8 +66,10 @@ def _computes(rule: tree.Rule) -> bool:
     )
 
 
-def annotates(algorithm: str, text: str, name: str = "<text>") -> bool:
-    """Whether the run is annotated: as asked, or as the program needs."""
+def choose(algorithm: str, text: str, name: str = "<text>") -> str:
+    """The algorithm of a run: as asked, or as the program needs. A cycle is cut unless the paper's way is asked for."""
     if algorithm not in ALGORITHMS:
         raise error("TL1044", f"there is no algorithm `{algorithm}`", help=f"there are {', '.join(ALGORITHMS)}")
-    return algorithm == "annotated" or (algorithm == "auto" and needs_annotations(text, name))
+    if algorithm == "auto":
+        return "cut" if needs_annotations(text, name) else "psn"
+    return algorithm

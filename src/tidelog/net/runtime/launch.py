@@ -6,21 +6,27 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from tidelog.errors import error
 from tidelog.net.derivations import Derivations
 from tidelog.net.meter import DEFAULT_LIMIT, Meter
 from tidelog.net.program import NetProgram, load, load_local
-from tidelog.net.runtime import inputs
+from tidelog.net.runtime import inputs, topology_files
 from tidelog.net.runtime.network import Convergence, Network, News
-from tidelog.net.runtime.topologies import Topology
+from tidelog.net.runtime.topologies import Link, Topology
 from tidelog.net.runtime.trace import Trace
 from tidelog.net.runtime.transport import InProcess
 from tidelog.net.schedulers import Scheduler, scheduler
-from tidelog.net.values import Fact, Update, Value
+from tidelog.net.values import Fact, Update, Value, show
 
 MOST_RECORDS_ON_A_PAGE = 20_000
+_NAMES = {"psn": "PSN", "annotated": "annotated PSN", "cut": "annotated PSN, cycles cut"}
+
+
+def derivation_sets(algorithm: str) -> Derivations | None:
+    """The derivation sets that an algorithm needs."""
+    return None if algorithm == "psn" else Derivations(cut=algorithm == "cut")
 
 
 @dataclass(frozen=True)
@@ -31,10 +37,11 @@ class Setting:
     name: str
     program: NetProgram
     original: frozenset[str]
-    annotated: bool
+    algorithm: str
     schedule: str = "fifo"
     seed: int = 0
     starve: Value | None = None
+    delays: tuple[Link, ...] = ()
     batch: bool = False
     cancel: bool = False
     limit: int = DEFAULT_LIMIT
@@ -47,6 +54,7 @@ class Setting:
         schedule: str = "fifo",
         seed: int = 0,
         starve: str | None = None,
+        delays: Path | None = None,
         algorithm: str = "auto",
         batch: bool = False,
         cancel: bool = False,
@@ -54,26 +62,36 @@ class Setting:
         processes: int = 1,
     ) -> Setting:
         text, name = inputs.read_text(path), str(path)
-        annotated = inputs.annotates(algorithm, text, name)
+        algorithm = inputs.choose(algorithm, text, name)
         if (schedule == "starve") != (starve is not None):
             raise error(
                 "TL1042", "--schedule starve and --starve NODE go together", help="--starve names the node that waits"
             )  # fmt: skip
+        if delays and schedule != "delays":
+            raise error("TL1042", "--delays FILE is for --schedule delays")
         place: Value | None = int(starve) if starve and starve.isdecimal() else starve
         setting = Setting(
-            text, name, load_local(text, name), frozenset(load(text, name).arity), annotated, schedule, seed, place,
-            batch, cancel, limit or DEFAULT_LIMIT, processes,
+            text, name, load_local(text, name), frozenset(load(text, name).arity), algorithm, schedule, seed, place,
+            _delays(delays) if delays else (), batch, cancel, limit or DEFAULT_LIMIT, processes,
         )  # fmt: skip
         setting.scheduler()
         return setting
 
-    def scheduler(self, offset: int = 0) -> Scheduler:
-        return scheduler(self.schedule, self.seed + offset, self.starve)
+    def scheduler(self) -> Scheduler:
+        return scheduler(self.schedule, self.seed, self.starve, {(a, b): delay for a, b, delay in self.delays})
+
+    def packed(self) -> dict[str, Any]:
+        """What another process needs to host nodes of this network, as JSON has it."""
+        return {
+            "text": self.text, "name": self.name, "algorithm": self.algorithm, "schedule": self.schedule,
+            "seed": self.seed, "starve": self.starve, "delays": self.delays, "batch": self.batch,
+            "cancel": self.cancel, "limit": self.limit,
+        }  # fmt: skip
 
     @property
     def described(self) -> str:
         processes = f", {self.processes} processes" if self.processes > 1 else ""
-        return f"{'annotated PSN' if self.annotated else 'PSN'}, {self.schedule}{processes}"
+        return f"{_NAMES[self.algorithm]}, {self.schedule}{processes}"
 
 
 class Launched(Protocol):
@@ -94,10 +112,9 @@ class Launched(Protocol):
 class OneProcess:
     def __init__(self, setting: Setting, trace: Trace | None = None, news: News | None = None) -> None:
         self.trace = trace
-        derivations = Derivations() if setting.annotated else None
         self.network = Network(
-            setting.program, InProcess(setting.scheduler()), derivations, Meter(setting.limit), setting.batch,
-            setting.cancel, trace, news,
+            setting.program, InProcess(setting.scheduler()), derivation_sets(setting.algorithm), Meter(setting.limit),
+            setting.batch, setting.cancel, trace, news,
         )  # fmt: skip
 
     @property
@@ -120,16 +137,26 @@ def launch(
     news: News | None = None,
 ) -> Iterator[Launched]:
     """The network of a setting; with several processes they end when the context does."""
-    if setting.processes > 1:
-        from tidelog.net.runtime.processes import ManyProcesses
-
-        with ManyProcesses(setting, news) as many:
-            yield many
-        return
     trace = None
     if trace_to or keep_trace:
         trace = Trace(trace_to, MOST_RECORDS_ON_A_PAGE if keep_trace else 0)
         nodes = topology.nodes if topology else ()
         links = [(a, b) for a, b, _ in topology.links] if topology else []
         trace.network(nodes, links, program=setting.text, schedule=setting.schedule, seed=setting.seed)
-    yield OneProcess(setting, trace, news)
+    if setting.processes == 1:
+        yield OneProcess(setting, trace, news)
+        return
+    from tidelog.net.runtime.pool import Pool
+    from tidelog.net.runtime.processes import ManyProcesses
+
+    with Pool(setting.processes) as pool:
+        yield ManyProcesses(setting, pool, trace, news)
+
+
+def _delays(path: Path) -> tuple[Link, ...]:
+    """The delay of each link, in both directions unless the file says otherwise: a topology whose costs are delays."""
+    found = tuple(topology_files.read(path).both_ways())
+    for a, b, delay in found:
+        if delay < 0:
+            raise error("TL1051", f"the link from {show(a)} to {show(b)} cannot take {delay} units of time")
+    return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Protocol
 
 from tidelog.net.delta import DeltaRules
@@ -73,6 +74,7 @@ class Network:
         cancel: bool = False,
         watcher: Watcher | None = None,
         news: News | None = None,
+        numbers: Iterator[int] | None = None,
     ) -> None:
         self.program, self.transport = program, transport
         self.derivations, self.meter = derivations, meter or Meter()
@@ -81,7 +83,8 @@ class Network:
         self.nodes: dict[Place, Node] = {}
         self.cost = Convergence()
         self._rules = DeltaRules(program)
-        self._numbers = 0
+        self._sizes = wire.Sizes(derivations)
+        self._numbers = numbers or count(1)
 
     def burst(self, updates: Iterable[Update]) -> Convergence:
         """Sends updates of base facts to their nodes and runs until nothing happens any more."""
@@ -123,11 +126,11 @@ class Network:
         self.cost.updates += len(reaction.picked)
         self.cost.cancelled += reaction.cancelled
         self.cost.rounds = max(self.cost.rounds, hops)
-        sent = [self._message(u, place, hops) for u, count in reaction.made for _ in range(count)]
+        sent = [self._message(u, place, hops) for u, n in reaction.made for _ in range(n)]
         for message in sent:
             if message.travels:
                 self.cost.messages += 1
-                self.cost.bytes += wire.size(message.update, self.derivations)
+                self.cost.bytes += self._sizes.of(message.update)
             self.transport.send(message)
         if self.watcher:
             self.watcher.step(node, received, reaction, sent)
@@ -143,6 +146,5 @@ class Network:
     def _message(self, update: Update, source: Place, hops: int) -> Message:
         """`hops` are those of the cause; a message to another node is one further."""
         destination = self.program.node(update.fact)
-        self._numbers += 1
         further = source is not None and source != destination
-        return Message(update, source, destination, hops + further, self._numbers)
+        return Message(update, source, destination, hops + further, next(self._numbers))

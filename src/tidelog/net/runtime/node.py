@@ -40,8 +40,7 @@ class _OwnFacts(Configuration):
         """`iteration` (Definition 5) of an update that may be picked, past the buffers: the usual case, made cheap."""
         picked = self._picked(update)
         self.K.change(NEW, picked.fact, picked.tag, picked.sign)
-        combine = self.derivations.combine if self.derivations else None
-        made = fire_rules(picked, self.rules, self.K, self.presence, combine, self.meter)
+        made = fire_rules(picked, self.rules, self.K, self.presence, self.derivations, self.meter)
         self.K.change(OLD, picked.fact, picked.tag, picked.sign)
         return made
 

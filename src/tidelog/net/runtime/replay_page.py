@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 
-from tidelog.net.runtime.trace import Record
+from tidelog.net.runtime.merge import Record
 
 
 def page(records: Sequence[Record], title: str, left_out: int = 0) -> str:

@@ -9,7 +9,8 @@ The records are, in order of time:
 - `converged`: `burst`, and what it cost.
 
 A node's facts at any step are the sum of what it picked up to then. Messages a node sends to itself are in the trace;
-only those between nodes count as messages of the network.
+only those between nodes count as messages of the network. With several processes the order is a causal one (`merge`):
+everything is sent before it is received, and each process has its own order.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from tidelog.net.program import Node as Place
+from tidelog.net.runtime.merge import Record, merge
 from tidelog.net.runtime.network import Convergence
 from tidelog.net.runtime.node import Node, Reaction
 from tidelog.net.runtime.transport import Message
 from tidelog.net.values import show
-
-Record = dict[str, Any]
 
 
 class Trace:
@@ -52,6 +52,15 @@ class Trace:
             "picked": list(map(str, reaction.picked)), "sent": list(map(_message, sent)),
             "cancelled": reaction.cancelled, "waiting": list(map(str, node.waiting)),
         })  # fmt: skip
+
+    def merged(self, traces: list[list[Record]]) -> None:
+        """A burst as the processes of a network recorded it, each for itself."""
+        sent = [m for trace in traces for record in trace if record["kind"] == "burst" for m in record["sent"]]
+        self._write({"kind": "burst", "burst": self._bursts, "sent": sent})
+        for record in merge(traces):
+            if record["kind"] == "step":
+                self._steps += 1
+                self._write({**record, "step": self._steps})
 
     def converged(self, cost: Convergence) -> None:
         self._write({

@@ -8,7 +8,6 @@ takes when every message takes one unit of time.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import NamedTuple, Protocol
 
 from tidelog.net.program import Node as Place
@@ -44,40 +43,18 @@ class InProcess:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._messages: dict[tuple[Update, Place], deque[Message]] = {}
 
     def send(self, message: Message) -> None:
-        key = message.update, message.destination
-        queue = self._messages.get(key)
-        if queue is None:
-            queue = self._messages[key] = deque()
-        queue.append(message)
-        self._scheduler.add(message.update, message.source, message.destination)
+        self._scheduler.add(message.update, message.source, message.destination, message)
 
     def deliver(self, batch: bool) -> list[Message]:
-        found = self._scheduler.next_with_destination(_always)
-        if found is None:
+        first = self._scheduler.take()
+        if first is None:
             return []
-        first = self._take(*found)
-        arrived = [first]
+        arrived = [first.load]
         while batch:
-            more = self._scheduler.next_at(first.destination, _always)
+            more = self._scheduler.take_at(first.destination)
             if more is None:
                 break
-            arrived.append(self._take(more, first.destination))
+            arrived.append(more.load)
         return arrived
-
-    def __len__(self) -> int:
-        return len(self._scheduler)
-
-    def _take(self, update: Update, destination: Place) -> Message:
-        """Equal updates for the same node cannot be told apart, so the oldest stands for any of them."""
-        queue = self._messages[update, destination]
-        message = queue.popleft()
-        if not queue:
-            del self._messages[update, destination]
-        return message
-
-
-def _always(_: Update) -> bool:
-    return True

@@ -13,7 +13,8 @@ from typing import Any
 
 from tidelog.errors import InternalError
 from tidelog.net.derivations import Derivations
-from tidelog.net.values import Annotation, Fact, Update, Value, fact_order, normal
+from tidelog.net.sets import EMPTY
+from tidelog.net.values import Annotation, Fact, Update, Value, normal
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
 
@@ -22,9 +23,43 @@ class Malformed(Exception):
     """The bytes are not what a node of this network sends."""
 
 
-def size(update: Update, derivations: Derivations | None = None) -> int:
-    """How many bytes the update takes on the wire."""
-    return len(dumps(pack(update, derivations)))
+def size(update: Update) -> int:
+    """How many bytes the update takes on the wire, without its annotation."""
+    return len(dumps(pack(update._replace(tag=None))))
+
+
+class Sizes:
+    """How many bytes updates take on the wire; those of a set of facts are found once for each part that sets share."""
+
+    def __init__(self, derivations: Derivations | None) -> None:
+        self._derivations = derivations
+        self._known: dict[int, int] = {EMPTY: 0}
+        self._facts: dict[Fact, int] = {}
+
+    def of(self, update: Update) -> int:
+        tag = update.tag
+        return size(update) if tag is None else size(update) + self._set(tag.support) + self._set(tag.infinite)
+
+    def _set(self, number: int) -> int:
+        """`,[…]`: the members with commas between them, of which the last is none."""
+        return 3 + max(0, self._members(number) - 1)
+
+    def _members(self, number: int) -> int:
+        """Of the members, each with a comma behind it."""
+        found = self._known.get(number)
+        if found is None:
+            assert self._derivations is not None
+            shared, facts = self._derivations.sets.parts(number)
+            found = sum(map(self._members, shared)) + sum(map(self._fact, facts))
+            self._known[number] = found
+        return found
+
+    def _fact(self, fact: Fact) -> int:
+        """Of a member, with a comma behind it."""
+        found = self._facts.get(fact)
+        if found is None:
+            found = self._facts[fact] = len(dumps(pack_fact(fact))) + 1
+        return found
 
 
 def dumps(packed: Any) -> bytes:
@@ -44,8 +79,7 @@ def pack(update: Update, derivations: Derivations | None = None) -> list[Any]:
         if derivations is None:
             raise InternalError("an annotated update needs its derivation sets to be sent")
         for number in update.tag:
-            members = sorted(derivations.sets.members(number), key=fact_order)
-            packed.append([[fact.name, fact.args] for fact in members])
+            packed.append([pack_fact(fact) for fact in derivations.sets.members(number)])
     return packed
 
 

@@ -7,6 +7,7 @@ from tidelog.store.kernels.membership import find_members, find_rows
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
 from tidelog.store.kernels.segments import rehash_index, update_index
+from tidelog.store.kernels.texts import number_texts, rehash_texts
 from tidelog.store.kernels.update import run_update
 
 
@@ -35,4 +36,8 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
         return run_update(a)
     elif which == 10:
         find_rows(a, b, c, d, e)
+    elif which == 11:
+        return number_texts(a, b, c, d, e, f)
+    elif which == 12:
+        rehash_texts(a)
     return 0

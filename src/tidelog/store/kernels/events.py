@@ -17,14 +17,13 @@ those of Bootstrap on the new facts. Cost: some cache misses per event, whatever
 from __future__ import annotations
 
 from tidelog.store.kernels.identity import insert_chunk
-from tidelog.store.kernels.membership import find_rows, state
-from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, lshr, st32, st64, stw
+from tidelog.store.kernels.membership import find_rows, iteration_before, iteration_in, iteration_now
+from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, lshr, st32, st64
 from tidelog.store.layout import (
     ARRIVALS,
     BEFORE_NOW,
     BUCKET_BYTES,
     DEPARTURES,
-    DERIVED,
     DONE,
     GOLDEN,
     GROW_BUCKETS,
@@ -50,8 +49,9 @@ from tidelog.store.layout import (
     P_SOURCES,
     P_SUBJECT,
     PART_BYTES,
-    R_ARITY,
+    R_BEFORE,
     R_CAME,
+    R_DERIVED,
     R_LEFT,
     R_LOG,
     R_LOST,
@@ -59,9 +59,7 @@ from tidelog.store.layout import (
     R_NLEFT,
     R_NLOG,
     R_NLOST,
-    R_ROWS,
-    R_STRIDE,
-    R_WIDE,
+    R_NOW,
     RECORD,
     U_ARENA,
     U_ARENA_CAPACITY,
@@ -81,20 +79,32 @@ from tidelog.store.layout import (
 
 
 @inlined
-def set_state(r: int, row: int, which: int, value: int) -> None:
-    wide = ld64(r + R_WIDE)
-    at = ld64(r + R_ROWS) + (((row * ld64(r + R_STRIDE)) + ld64(r + R_ARITY) + which) << (2 + wide))
-    stw(at, value, wide)
+def set_iteration(r: int, row: int, iteration: int) -> None:
+    """Change the iteration of a row; what it was before the update is kept."""
+    at = ld64(r + R_BEFORE) + row * 4
+    if ld32(at) == 0:
+        st32(at, ~iteration_now(r, row))
+    st32(ld64(r + R_NOW) + row * 4, iteration)
+
+
+@inlined
+def derivations(r: int, row: int) -> int:
+    return ld32(ld64(r + R_DERIVED) + row * 4) + 1
+
+
+@inlined
+def set_derivations(r: int, row: int, number: int) -> None:
+    st32(ld64(r + R_DERIVED) + row * 4, number - 1)
 
 
 @inlined
 def level_of(r: int, row: int, role: int, which: int) -> int:
     """What one part of a body contributes to the level of its derivation: NEVER if the derivation fails here."""
     if role == OWN:
-        return state(r, row, which)
+        return iteration_in(r, row, which)
     if role == VALUE:
         return 0
-    there = row >= 0 and state(r, row, which) != NEVER
+    there = row >= 0 and iteration_in(r, row, which) != NEVER
     return 0 if there == (role == LOWER) else NEVER
 
 
@@ -162,10 +172,10 @@ def place_event(u: int, r: int, head: int, arriving: int, parts: int, nbody: int
         level = max(level, level_of(ld64(part + 8), ld64(ld64(part) + i * 8), ld64(part + 16), which))
     bucket = level + 1
     if not arriving:
-        return bucket if state(r, head, BEFORE_NOW) == bucket else 0
-    if level == NEVER or bucket <= ld64(u + U_BUCKET) or state(r, head, NOW) < bucket:
+        return bucket if iteration_before(r, head) == bucket else 0
+    if level == NEVER or bucket <= ld64(u + U_BUCKET) or iteration_now(r, head) < bucket:
         return 0  # a head that is found earlier looks for all its derivations, should it be lost
-    if state(r, head, BEFORE_NOW) == bucket:
+    if iteration_before(r, head) == bucket:
         level = 0
         for j in range(nbody):
             part = parts + j * PART_BYTES
@@ -232,8 +242,8 @@ def remember(r: int, row: int) -> None:
     n = ld64(r + R_NLOG)
     at = ld64(r + R_LOG) + n * 24
     st64(at, row)
-    st64(at + 8, state(r, row, NOW))
-    st64(at + 16, state(r, row, DERIVED))
+    st64(at + 8, iteration_now(r, row))
+    st64(at + 16, derivations(r, row))
     st64(r + R_NLOG, n + 1)
 
 
@@ -254,10 +264,14 @@ def settle_departures(u: int, k: int) -> None:
         record = arena + at * 4
         op, row = ld64(ops + ld32(record + 4) * 8), ld32(record + 8)
         r = ld64(op + O_RELATION)
-        if state(r, row, NOW) == k and present_level(op, record) != k - 1 and not seen_before(u, op, record, at, mask):
+        if (
+            iteration_now(r, row) == k
+            and present_level(op, record) != k - 1
+            and not seen_before(u, op, record, at, mask)
+        ):
             remember(r, row)
-            count = state(r, row, DERIVED) - 1
-            set_state(r, row, DERIVED, count)
+            count = derivations(r, row) - 1
+            set_derivations(r, row, count)
             if count == 0:
                 push(r, R_LOST, R_NLOST, row)
         at = ld32(record)
@@ -273,16 +287,16 @@ def settle_arrivals(u: int, k: int) -> None:
         record = arena + at * 4
         op, row = ld64(ops + ld32(record + 4) * 8), ld32(record + 8)
         r = ld64(op + O_RELATION)
-        now = state(r, row, NOW)
+        now = iteration_now(r, row)
         if now >= k and present_level(op, record) == k - 1 and not seen_before(u, op, record, at, mask):
             remember(r, row)
             if now == k:
-                set_state(r, row, DERIVED, state(r, row, DERIVED) + 1)
+                set_derivations(r, row, derivations(r, row) + 1)
             else:
                 if now != NEVER:
                     push(r, R_LEFT, R_NLEFT, row)  # it leaves a later iteration
-                set_state(r, row, NOW, k)
-                set_state(r, row, DERIVED, 1)
+                set_iteration(r, row, k)
+                set_derivations(r, row, 1)
                 push(r, R_CAME, R_NCAME, row)
         at = ld32(record)
 
@@ -297,8 +311,8 @@ def settle_bucket(u: int, k: int) -> None:
         kept, lost = 0, ld64(r + R_LOST)
         for j in range(ld64(r + R_NLOST)):
             row = ld64(lost + j * 8)
-            if state(r, row, DERIVED) == 0:
-                set_state(r, row, NOW, NEVER)
+            if derivations(r, row) == 0:
+                set_iteration(r, row, NEVER)
                 push(r, R_LEFT, R_NLEFT, row)
                 st64(lost + kept * 8, row)
                 kept += 1

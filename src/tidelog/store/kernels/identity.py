@@ -34,16 +34,13 @@ from tidelog.store.layout import (
     B_LIST,
     B_STAMP,
     BAG,
-    BEFORE_NOW,
     BLOCKED,
-    DERIVED,
     DONE,
     GOLDEN,
     GROW_IDENTITY,
     GROW_ROWS,
     MISFIT,
     NEVER,
-    NOW,
     NUMBERED,
     PACKED,
     R_ARITY,
@@ -51,10 +48,12 @@ from tidelog.store.layout import (
     R_CAPACITY,
     R_COUNT,
     R_DELTA_STOP,
+    R_DERIVED,
     R_ITERATION,
     R_LIMIT,
     R_LOCK,
     R_MODE,
+    R_NOW,
     R_NUMBER_CAPACITY,
     R_NUMBERS,
     R_OVERFLOW,
@@ -263,19 +262,11 @@ def insert_bitmap_shared(table: int, bits: int, keys: int, m: int, slots: int, c
 
 
 @inlined
-def begin_state(at: int, iteration: int, wide: int) -> None:
-    """The state of a new row: found in this iteration, once; or not there at all."""
-    stw(at + (NOW << (2 + wide)), iteration, wide)
-    stw(at + (BEFORE_NOW << (2 + wide)), iteration, wide)
-    stw(at + (DERIVED << (2 + wide)), int(iteration != NEVER), wide)
-
-
-@inlined
-def count_again(r: int, at: int, wide: int) -> None:
+def count_again(r: int, at: int) -> None:
     """One derivation more in the same iteration."""
-    count = ldw(at, wide)
+    count = ld32(at)
     if count < NEVER:
-        stw(at, count + 1, wide)
+        st32(at, count + 1)
     else:
         st64(r + R_OVERFLOW, 1)
 
@@ -306,7 +297,7 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
                     stw(rows + n * stride + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
                 st64(table + s * 8, tag | n)
                 if counted:
-                    begin_state(rows + n * stride + (arity << (2 + wide)), iteration, wide)
+                    st32(ld64(r + R_NOW) + n * 4, iteration)
                 if numbers:
                     st64(numbers + i * 8, n)
                 st64(chosen + k * 8, i)
@@ -317,7 +308,7 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
                 q = e & 0xFFFFFFFF
                 if row_equals(rows + q * stride, wide, columns, arity, i):
                     if counted and q >= stop and 0 < iteration < NEVER:
-                        count_again(r, rows + q * stride + ((arity + DERIVED) << (2 + wide)), wide)
+                        count_again(r, ld64(r + R_DERIVED) + q * 4)
                     if numbers:
                         st64(numbers + i * 8, q)
                     break
@@ -327,11 +318,10 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
 
 
 @inlined
-def write_row(at: int, columns: int, i: int, arity: int, iteration: int, wide: int) -> None:
-    """Write tuple i of a chunk as a row, with the state of a new one."""
+def write_row(at: int, columns: int, i: int, arity: int, wide: int) -> None:
+    """Write tuple i of a chunk as a row."""
     for c in range(arity):
         stw(at + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
-    begin_state(at + (arity << (2 + wide)), iteration, wide)
 
 
 @kernel
@@ -340,7 +330,7 @@ def insert_numbered(r: int, columns: int, keys: int, m: int, numbers: int) -> No
     table, bits, n = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT)
     shift, mask, before = 64 - bits, (1 << bits) - 1, n
     wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
-    stride, derived = ld64(r + R_STRIDE) << (2 + wide), (arity + DERIVED) << (2 + wide)
+    stride, now, derived = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_NOW), ld64(r + R_DERIVED)
     stop = ld64(r + R_DELTA_STOP) if 0 < iteration < NEVER else NEVER  # from here on, a derivation counts
     for i in range(m):
         prefetch(table + lshr(mix(ld64(keys + i * 8)), shift) * 16)
@@ -354,13 +344,14 @@ def insert_numbered(r: int, columns: int, keys: int, m: int, numbers: int) -> No
             if e == key:
                 row = ld64(table + s * 16 + 8)
                 if row >= stop:
-                    count_again(r, rows + row * stride + derived, wide)
+                    count_again(r, derived + row * 4)
                 break
             if e == 0:
                 row = n
                 st64(table + s * 16, key)
                 st64(table + s * 16 + 8, row)
-                write_row(rows + row * stride, columns, i, arity, iteration, wide)
+                write_row(rows + row * stride, columns, i, arity, wide)
+                st32(now + row * 4, iteration)
                 n += 1
                 break
             s = (s + 1) & mask
@@ -392,7 +383,7 @@ def insert_blocked(r: int, columns: int, keys: int, m: int, slots: int, numbers:
     that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row)."""
     table, bits, n, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT), ld64(r + R_NUMBERS)
     wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
-    stride, derived = ld64(r + R_STRIDE) << (2 + wide), (arity + DERIVED) << (2 + wide)
+    stride, now, derived = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_NOW), ld64(r + R_DERIVED)
     shift, mask, counting = 64 - bits, (1 << bits) - 1, 0 < iteration < NEVER
     for i in range(m):
         s = lshr(mix(lshr(ld64(keys + i * 8), 6)), shift)
@@ -411,11 +402,12 @@ def insert_blocked(r: int, columns: int, keys: int, m: int, slots: int, numbers:
                 st32(slot + B_STAMP, iteration)
                 st64(slot + B_FRESH, bit)
             st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, row)
-            write_row(rows + row * stride, columns, i, arity, iteration, wide)
+            write_row(rows + row * stride, columns, i, arity, wide)
+            st32(now + row * 4, iteration)
             n += 1
         elif counting and ld64(slot + B_FRESH) & bit and ld32(slot + B_STAMP) == iteration:
             row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
-            count_again(r, rows + row * stride + derived, wide)
+            count_again(r, derived + row * 4)
         elif numbers:
             row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
         if numbers:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from tidelog.store.kernels.arithmetic import compare, less
 from tidelog.store.kernels.lookup import find_segments
-from tidelog.store.kernels.membership import state
+from tidelog.store.kernels.membership import iteration_in
 from tidelog.store.kernels.raw import as_bits, as_float, fetch_add, inlined, kernel, ld64, ldw, st64
 from tidelog.store.layout import (
     CHECK_BYTES,
     CHECK_COLUMN,
+    CHECK_ROW,
     CHECK_SAME,
     CHECK_STATE,
     CROSS,
@@ -77,8 +78,14 @@ def passes(entry: int, wide: int, i: int, checks: int, n: int) -> bool:
     """Whether an entry meets all checks for binding i."""
     for c in range(n):
         at = checks + c * CHECK_BYTES
-        v = ldw(entry + (ld64(at + 8) << (2 + wide)), wide)
         kind = ld64(at)
+        if kind == CHECK_ROW:
+            r = ld64(at + 16)
+            row = (entry - ld64(r + R_ROWS)) // (ld64(r + R_STRIDE) << (2 + wide))
+            if iteration_in(r, row, ld64(at + 24)) == NEVER:
+                return False
+            continue
+        v = ldw(entry + (ld64(at + 8) << (2 + wide)), wide)
         if kind == CHECK_SAME:
             if v != ldw(entry + (ld64(at + 16) << (2 + wide)), wide):
                 return False
@@ -86,7 +93,7 @@ def passes(entry: int, wide: int, i: int, checks: int, n: int) -> bool:
             if v != ld64(ld64(at + 16) + i * 8):
                 return False
         elif kind == CHECK_STATE:
-            if state(ld64(at + 16), v, ld64(at + 24)) == NEVER:
+            if iteration_in(ld64(at + 16), v, ld64(at + 24)) == NEVER:
                 return False
         elif not compare(ld64(at + 24), v, ld64(ld64(at + 16) + i * 8), ld64(at + 32)):
             return False

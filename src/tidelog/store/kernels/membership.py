@@ -7,7 +7,7 @@ may not be seen.
 from __future__ import annotations
 
 from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
-from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st64
+from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, lshr, prefetch, st64
 from tidelog.store.layout import (
     AFTER,
     ALL,
@@ -21,11 +21,13 @@ from tidelog.store.layout import (
     OLD,
     PACKED,
     R_ARITY,
+    R_BEFORE,
     R_BITS,
     R_COUNT,
     R_DELTA_START,
     R_DELTA_STOP,
     R_MODE,
+    R_NOW,
     R_NUMBERS,
     R_PACK,
     R_ROWS,
@@ -124,11 +126,22 @@ def find_rows(r: int, columns: int, m: int, keys: int, found: int) -> None:
 
 
 @inlined
-def state(r: int, row: int, which: int) -> int:
-    """A state column of a row."""
-    wide = ld64(r + R_WIDE)
-    at = ld64(r + R_ROWS) + (((row * ld64(r + R_STRIDE)) + ld64(r + R_ARITY) + which) << (2 + wide))
-    return ldw(at, wide)
+def iteration_now(r: int, row: int) -> int:
+    """The iteration of a row, or NEVER."""
+    return ld32(ld64(r + R_NOW) + row * 4)
+
+
+@inlined
+def iteration_before(r: int, row: int) -> int:
+    """The iteration of a row in the state before the running update, or NEVER."""
+    before = ld32(ld64(r + R_BEFORE) + row * 4)
+    return iteration_now(r, row) if before == 0 else ~before
+
+
+@kernel
+def iteration_in(r: int, row: int, which: int) -> int:
+    """The iteration of a row in one of the two states."""
+    return iteration_now(r, row) if which == NOW else iteration_before(r, row)
 
 
 @kernel
@@ -140,7 +153,7 @@ def visible(r: int, row: int, view: int) -> bool:
         return row < ld64(r + R_DELTA_START)
     if view == DELTA:
         return ld64(r + R_DELTA_START) <= row < ld64(r + R_DELTA_STOP)
-    return state(r, row, NOW if view == AFTER else BEFORE_NOW) != NEVER
+    return iteration_in(r, row, NOW if view == AFTER else BEFORE_NOW) != NEVER
 
 
 @kernel
