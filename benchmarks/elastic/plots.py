@@ -133,20 +133,22 @@ def draw_mixed(results: Results) -> Any:
     kinds = {"start": "#b8b8b8", "small changes": "#5fa8d3", "large changes": "#e0914c"}
     for axis, workload in zip(axes, names, strict=True):
         strategies = results.strategies("mixed", workload)[::-1]
+        widest = width(results, workload)
         for place, strategy in enumerate(strategies):
             found = results.where(experiment="mixed", workload=workload, strategy=strategy)
             left = 0.0
             for r in sorted(ok(found), key=lambda r: int(r["step"])):
                 kind = "start" if r["step"] == "0" else "large changes" if is_large(r["step"]) else "small changes"
                 hatch = "////" if how(r).startswith("switched") else None
-                axis.barh(place, whole(r), left=left, height=0.62, color=kinds[kind], edgecolor="white", linewidth=0.3,
+                axis.barh(place, max(0.0, min(whole(r), widest - left)), left=left, height=0.62, color=kinds[kind], edgecolor="white", linewidth=0.3,
                           hatch=hatch)  # fmt: skip
                 left += whole(r)
             ended = total(found)
-            text = seconds(ended) if ended is not None else f"{outcome_text(found)} ({seconds(left)} measured)"
-            axis.text(left, place, " " + (text if left else outcome_text(found)), va="center", fontsize=9)
+            text = seconds(ended) if ended is not None else outcome_text(found)
+            cut = "→ " if left > widest else ""
+            axis.text(min(left, widest), place, f" {cut}{text}", va="center", fontsize=9)
         axis.set_yticks(range(len(strategies)), strategies)
-        axis.set_xlim(0, axis.get_xlim()[1] * 1.28)
+        axis.set_xlim(0, widest * 1.25)
         large = max((r["size"] for r in results.where(experiment="mixed", workload=workload)), default=0)
         axis.set_title(f"{workload}: large changes of {large:,} facts", fontsize=11)
         time_axis(axis, "time of the 13 epochs", "x")
@@ -156,6 +158,16 @@ def draw_mixed(results: Results) -> Any:
     handles.append(Patch(facecolor="#e0914c", edgecolor="white", hatch="////", label="switched to Bootstrap"))
     figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False)
     return figure
+
+
+def width(results: Results, workload: str) -> float:
+    """Where bars are cut off: a strategy that takes very long must not hide the others."""
+    times = {
+        s: sum(map(whole, ok(results.where(experiment="mixed", workload=workload, strategy=s))))
+        for s in results.strategies("mixed", workload)
+    }
+    usual = max((times[s] for s in ("plain", "batch", "elastic") if s in times), default=0.0)
+    return min(max(times.values()), 4 * usual) or max(times.values())
 
 
 def is_large(step: str) -> bool:
