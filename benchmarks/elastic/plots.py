@@ -140,8 +140,10 @@ def draw_mixed(results: Results) -> Any:
             for r in sorted(ok(found), key=lambda r: int(r["step"])):
                 kind = "start" if r["step"] == "0" else "large changes" if is_large(r["step"]) else "small changes"
                 hatch = "////" if how(r).startswith("switched") else None
-                axis.barh(place, max(0.0, min(whole(r), widest - left)), left=left, height=0.62, color=kinds[kind], edgecolor="white", linewidth=0.3,
-                          hatch=hatch)  # fmt: skip
+                axis.barh(
+                    place, max(0.0, min(whole(r), widest - left)), left=left, height=0.62, color=kinds[kind],
+                    edgecolor="white", linewidth=0.3, hatch=hatch,
+                )  # fmt: skip
                 left += whole(r)
             ended = total(found)
             text = seconds(ended) if ended is not None else outcome_text(found)
