@@ -43,7 +43,8 @@ COPY_NODES, COPY_EDGES = 1_000, 1_500
 MANY = 30
 """How many sets of facts the experiments `small` and `copies` take."""
 SWITCHED = ("cspa10k", "csda100k", "cal_cedge")
-"""Where the effect of switches is measured; generated ones if none of them is there."""
+"""Where the effect of switches is measured, that of elastic's also on doop, which has many strata; the first workload
+if none of them is there."""
 
 Options = dict[str, str | float]
 PAPER_SWITCHES: tuple[Options, ...] = ({}, {"diffs": "lazy"}, {"rediscovery": "joined"}, {"scheduling": "textual"})
@@ -215,10 +216,10 @@ def _copies(choice: Choice, found: list[Workload]) -> Iterator[Job]:
 
 
 def _switches(choice: Choice, found: list[Workload]) -> Iterator[Job]:
-    named = [w for w in found if w.name in SWITCHED or w.name in choice.workloads]
+    named = [w for w in found if w.name in (*SWITCHED, "doop") or w.name in choice.workloads]
     for workload in named or found[:1]:
         sizes = _sizes(choice, workload)
-        for options in PAPER_SWITCHES if "update-paper" in choice.strategies else ():
+        for options in PAPER_SWITCHES if "update-paper" in choice.strategies and workload.name != "doop" else ():
             yield _job(
                 "switches", choice, workload, "update-paper",
                 options=options, sizes=sizes[:2], repeat=min(choice.repeat, 3),
