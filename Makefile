@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check format fuzz bench clean
+.PHONY: demo test check format fuzz bench bench-elastic clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
@@ -29,10 +29,15 @@ fuzz: $(READY)
 	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests/test_random_programs.py tests/lang/test_fuzz.py
 	TIDELOG_FUZZ=50000 $(BIN)/python -m pytest -n 2 tests/evaluate/test_elastic.py
 
-bench: $(READY)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+bench: $(READY) bench-elastic
 	$(BIN)/python -m benchmarks.batch
 	$(BIN)/python -m benchmarks.io
+
+# Hours, if all the data is there; `make bench-elastic ELASTIC='--workloads cspa10k --timeout 60'` is minutes.
+bench-elastic: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.elastic $(ELASTIC)
+	$(BIN)/python -m benchmarks.elastic.report
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +35,7 @@ def data_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-REAL = (
+REAL: tuple[tuple[str, str | None, dict[str, int], bool], ...] = (
     ("galen", "galen.dl", {"p": 7_560_179, "q": 16_595_494}, False),
     ("crdt", "crdt.dl", {"result": 104_653}, False),  # 104,851 pairs of operations, fewer of their counters
     ("doop", None, {}, False),
@@ -54,7 +56,7 @@ def workloads() -> Iterator[Workload]:
             path = HERE / "programs" / f"{name}.dl" if program is None else archive.parent / "programs" / program
             yield Workload(name, path, _unpacked(archive, name), expected, closure)
     for name, program, make in GENERATED:
-        yield Workload(name, HERE / "programs" / program, _generated(name, make), closure=program == "closure.dl")
+        yield Workload(name, HERE / "programs" / program, generated(name, make), closure=program == "closure.dl")
 
 
 def _unpacked(archive: Path, name: str) -> Path:
@@ -70,15 +72,19 @@ def _unpacked(archive: Path, name: str) -> Path:
 Pairs = set[tuple[int, int]]
 
 
-def _generated(name: str, make: Callable[[random.Random], dict[str, Pairs]]) -> Path:
+def generated(name: str, make: Callable[[random.Random], dict[str, Pairs]]) -> Path:
+    """The folder of a generated workload's facts, which are written if it is not there. Several may ask at once."""
     folder = CACHE / name
     if not folder.is_dir():
-        partial = folder.with_suffix(".partial")
-        partial.mkdir(parents=True, exist_ok=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=CACHE))
         for relation, rows in make(random.Random(1)).items():
             text = "".join("\t".join(map(str, row)) + "\n" for row in sorted(rows))
             (partial / f"{relation}.facts").write_text(text)
-        partial.rename(folder)
+        try:
+            partial.rename(folder)
+        except OSError:  # someone else was faster
+            shutil.rmtree(partial)
     return folder
 
 
