@@ -1,7 +1,7 @@
 """Elastic evaluation: Update for small changes, Bootstrap for large ones.
 
-An epoch tries Update, with a budget of `switch` times the cost of the last Bootstrap, in bindings made (repeatable) or
-in seconds. Where that does not suffice, nothing of what Update did remains, and evaluation starts over: with the
+An epoch tries Update, with a budget of `switch` times the cost of the last Bootstrap, in work done (repeatable) or in
+seconds. Where that does not suffice, nothing of what Update did remains, and evaluation starts over: with the
 stratum that needed too much, or (`switching="program"`, as in the paper) with the whole program. A stratum that no
 update can follow (`StatefulStratum.whole`) is evaluated anew whenever a change reaches it.
 
@@ -123,7 +123,7 @@ class Elastic:
             self.database.retire(old)
         self.efforts = run.efforts
         self.state.begin_epoch()
-        self.updates = {s.relations: self.updater(s) for s in self.state.program.strata if self.follows(s)}
+        self.updates = {}
         self.preparation = Background(self.prepare)
         self.bootstrap_seconds = time.perf_counter() - start
         self.epoch += 1
@@ -139,7 +139,11 @@ class Elastic:
             report.inserted[old.name] = new.rows()  # all of them, and no copy
 
     def prepare(self) -> None:
-        for update in self.updates.values():
+        """Plan and build what the next updates need."""
+        for stratum in filter(self.follows, self.state.program.strata):
+            update = self.updates.get(stratum.relations)
+            if update is None or update.stale:
+                update = self.updates[stratum.relations] = self.updater(stratum)
             update.prepare()
 
     def finish_preparation(self) -> None:
@@ -174,6 +178,8 @@ class Elastic:
         self.report_changes(report, self.state.epoch.changes)
         self.state.commit()
         self.epoch += 1
+        if any(stratum.strategy == "bootstrap" for stratum in report.strata):
+            self.preparation = Background(self.prepare)
         return report
 
     def reached(self, stratum: StatefulStratum) -> bool:
@@ -191,7 +197,7 @@ class Elastic:
             for name in stratum.relations:
                 self.state.epoch.changes[name] = Change(*changed_rows(self.database[name]))
             return StratumReport(stratum.relations, "update", "facts", 0)
-        if update.stale:
+        if update.stale:  # a stratum below was evaluated anew in this epoch
             update = self.updates[stratum.relations] = self.updater(stratum)
         if isinstance(update, AggregateUpdate):
             return StratumReport(stratum.relations, "update", "the touched groups", update.run())
@@ -210,13 +216,13 @@ class Elastic:
             for name, mark in marks.items():
                 self.database[name].undo(mark)
             why = f"Update needed more than {self.options.switch:g} of its last Bootstrap"
-            return self.evaluate_anew(stratum, why)
+            return self.evaluate_anew(stratum, why, wasted=self.budget(stratum))
 
-    def evaluate_anew(self, stratum: StatefulStratum, why: str) -> StratumReport:
+    def evaluate_anew(self, stratum: StatefulStratum, why: str, wasted: int = 0) -> StratumReport:
         run = self.new_bootstrap()
         evaluate_anew(self.state, stratum, run)
         self.efforts |= run.efforts
-        return StratumReport(stratum.relations, "bootstrap", why, run.derivations)
+        return StratumReport(stratum.relations, "bootstrap", why, run.derivations + wasted)
 
     def follows(self, stratum: StatefulStratum) -> bool:
         """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""

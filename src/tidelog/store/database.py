@@ -111,9 +111,10 @@ class Database:
         self.relations[relation.name] = relation
 
     def retire(self, relation: Relation) -> None:
-        """Forget a relation that has been replaced."""
+        """Forget a relation that has been replaced or dropped; its memory goes at once."""
         self._inserters.pop(relation.address, None)
         self._known.pop(relation.address, None)
+        relation.dispose()
 
     def adopt(self, relation: Relation) -> None:
         self._known[relation.address] = relation

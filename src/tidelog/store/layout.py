@@ -71,6 +71,9 @@ UNIT, SCAN, PROBE, CROSS, RANGE, LIST = range(6)
 O_SIZE = 18
 FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION, FEWER, FILE = range(1, 13)
 
+# Work is counted in bindings; to insert a derivation, or to file one and settle it, is about as much as this many.
+EMIT_EFFORT, FILE_EFFORT = 4, 16
+
 # A check of an entry: words (type, position, position or column address, comparison, kind).
 CHECK_SAME, CHECK_COLUMN, CHECK_BOUND, CHECK_STATE, CHECK_ROW = range(5)
 CHECK_BYTES = 40

@@ -179,6 +179,14 @@ class Relation(RowStates):
         for index in self.indexes.values():
             index.reset()
 
+    def dispose(self) -> None:
+        """Let go of all memory, for a relation that nobody will use again (rows handed out stay valid)."""
+        recycle(self._table)
+        for index in self.indexes.values():
+            index.dispose()
+        self.indexes = {}
+        self._initialise()
+
     def memory(self) -> dict[str, int]:
         """Bytes in use, by part."""
         width = 8 if self.wide else 4

@@ -25,6 +25,7 @@ from tidelog.store.layout import (
     BUCKET_BYTES,
     DEPARTURES,
     DONE,
+    FILE_EFFORT,
     GOLDEN,
     GROW_BUCKETS,
     GROW_EVENTS,
@@ -44,6 +45,7 @@ from tidelog.store.layout import (
     OWN,
     P_CHOSEN,
     P_DERIVATIONS,
+    P_EFFORT,
     P_KEYS,
     P_SLOTS,
     P_SOURCES,
@@ -158,6 +160,7 @@ def file_chunk(p: int, op: int, m: int) -> int:
     st64(u + U_ARENA_USED, at)
     st64(u + U_EVENTS, events)
     st64(p + P_DERIVATIONS, ld64(p + P_DERIVATIONS) + m)
+    st64(p + P_EFFORT, ld64(p + P_EFFORT) + m * FILE_EFFORT)
     return DONE
 
 

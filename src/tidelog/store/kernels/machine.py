@@ -22,6 +22,7 @@ from tidelog.store.layout import (
     COMPUTE,
     DONE,
     EMIT,
+    EMIT_EFFORT,
     EXISTS,
     FAULT,
     FEWER,
@@ -215,6 +216,7 @@ def operate(p: int, op: int, level: int) -> int:
         st64(p + P_SUBJECT, r)
         if status == DONE:
             st64(p + P_DERIVATIONS, ld64(p + P_DERIVATIONS) + m)
+            st64(p + P_EFFORT, ld64(p + P_EFFORT) + m * EMIT_EFFORT)
         return status
     if kind == FILTER:
         code, value_kind = ld64(op + O_CODE), ld64(op + O_VALUE_KIND)
