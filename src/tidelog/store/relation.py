@@ -181,9 +181,8 @@ class Relation(RowStates):
 
     def dispose(self) -> None:
         """Let go of all memory, for a relation that nobody will use again (rows handed out stay valid)."""
-        recycle(self._table)
         for index in self.indexes.values():
-            index.dispose()
+            index.reset()  # indexes and their relation hold each other
         self.indexes = {}
         self._initialise()
 
