@@ -15,10 +15,15 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
+from hypothesis import reject
+
 import oracle
 from tidelog.analysis.check import Checked
 from tidelog.analysis.graph import Stratum
 from tidelog.lang import tree
+
+MOST_DERIVATIONS = 5_000
+"""Of one stratum: small programs have a few hundred; the others take minutes and show no more."""
 
 Row = tuple[Any, ...]
 Fact = tuple[str, Row]
@@ -67,7 +72,8 @@ def add_derived(result: State, stratum: Stratum, found: list[Derivation]) -> Non
 
 
 def derivations(checked: Checked, stratum: Stratum, relations: oracle.Relations) -> Iterator[Derivation]:
-    """Every derivation of the stratum once all relations are complete."""
+    """Every derivation of the stratum once all relations are complete. A random program with very many is rejected."""
+    found = 0
     for number in stratum.clauses:
         types = checked.clause_types[number]
         matcher = Matcher(types, relations)
@@ -75,6 +81,9 @@ def derivations(checked: Checked, stratum: Stratum, relations: oracle.Relations)
         for env in matcher.solve(types.clause.body, {}):
             matched = tuple((atom.name, env[matched_by(atom)]) for atom in types.clause.atoms())
             for row in product(*(matcher.values(arg, env) for arg in types.clause.head.args)):
+                found += 1
+                if found > MOST_DERIVATIONS:
+                    reject()
                 yield Derivation((name, row), matched)
 
 
