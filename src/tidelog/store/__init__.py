@@ -31,6 +31,10 @@ runs over chunks of bindings. No kernel is compiled per rule or program. The API
     is_native(step) -> bool                     # whether a pipeline can hold the step
     changing=[names]                            # option: relations that grow between runs (no sorted index for them)
 
+    keep = db.create("path", 2, stateful=True)  # each row with its iteration and number of derivations (`row_states`):
+    keep.now(rows), keep.derived(rows)          # set by inserting in a stratum; changed by `update.Update`, undone or
+    keep.log; keep.commit(); keep.undo()        # committed by its log; `keep.find(array2d)` gives row numbers
+
     stratum = db.stratum(relations, plans)      # plans with pivot None run once, the others until nothing is new
     stratum.run(progress=None, every_iteration=False) -> iterations
                                                 # progress(iteration, tuples) is called about every 50 ms, and at the
