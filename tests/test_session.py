@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -335,6 +336,15 @@ def test_an_update_that_fails_leaves_the_last_epoch() -> None:
         assert session["n"].count() == 21
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Interrupts arrive, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_update_leaves_the_last_epoch() -> None:
     with tidelog.Session(COUNTING, limits=Limits(timeout=60)) as session:
         session.bootstrap({"top": [(10,)]})

@@ -60,13 +60,13 @@ def test_a_small_change_is_an_update_and_says_what_it_did() -> None:
     subject = Subject(REACH, "elastic")
     edges = chain(50)
     subject.bootstrap({"edge": edges})
-    report = subject.update({"edge": {(48, 49)}}, {"edge": set()})
+    report = subject.update({"edge": {(0, 1)}}, {"edge": set()})
     assert report.strategy == "update"
-    assert len(report.deleted["path"]) == 49 + 49  # to 49 and to 50
-    assert {tuple(row) for row in report.inserted["lonely"].tolist()} == {(48,)}
+    assert len(report.deleted["path"]) == 50
+    assert {tuple(row) for row in report.deleted["far"].tolist()} == {(0, 50)}
     assert 0 < report.derivations <= (report.budget or 0)
     assert report.strata[0].relations == ("path",)
-    same_state(subject, {"edge": edges - {(48, 49)}})
+    same_state(subject, {"edge": edges - {(0, 1)}})
 
 
 def test_a_stratum_that_nothing_reaches_is_not_visited() -> None:
@@ -185,3 +185,18 @@ def test_the_rows_of_a_report_stay_as_they_are() -> None:
     told = np.array(first.inserted["path"])
     subject.update({"edge": {(0, 1)}}, {"edge": {(7, 8)}})
     assert (first.inserted["path"] == told).all()
+
+
+def test_a_derivation_with_two_ranges_is_named_alike_by_every_plan() -> None:
+    text = """
+    .decl e(x: number)
+    .input e
+    .decl f(x: number)
+    .input f
+    .decl p(x: number)
+    p(x) :- e(x), f(y), v = range(0, y), w = range(0, 3), v + w >= 0.
+    """
+    subject = Subject(text)
+    subject.bootstrap({"e": {(1,)}, "f": set()})
+    subject.update({}, {"e": {(2,)}, "f": {(2,)}})  # found from e(2) and from f(2)
+    assert {row: entry.count for row, entry in subject.state()["p"].items()} == {(1,): 6, (2,): 6}

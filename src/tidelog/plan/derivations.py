@@ -77,13 +77,18 @@ def _filing(scheduler: Scheduler, own: Collection[str], arrives: bool, pivot: in
         for item in dict.fromkeys(rule.body)
         if isinstance(item, core.CoreAtom | core.CoreAbsent)
     )
-    generated = tuple(Slot(step.target) for step in scheduler.steps if isinstance(step, steps.Generate))
+    generated = tuple(Slot(item.slot) for item in rule.body if isinstance(item, core.CoreDefine) and _ranges(item))
     if generated:
         target = scheduler.new_slot(Kind.RECORD)
         scheduler.steps.append(steps.Pack(target, generated))
         parts = (*parts, Part(target, "", Role.VALUE))
     scheduler.steps.append(steps.File(arrives, rule.relation, rule.args, parts, rule.number))
     return steps.Plan(rule.number, pivot, tuple(scheduler.steps), tuple(scheduler.slots))
+
+
+def _ranges(item: core.CoreDefine) -> bool:
+    """Whether a definition gives its slot several values."""
+    return isinstance(item.expression, core.Computed) and item.expression.op == "range"
 
 
 def _role(item: core.CoreAtom | core.CoreAbsent, own: Collection[str]) -> Role:
