@@ -44,8 +44,8 @@ class Updater(Protocol):
     def run(self, budget: int = ..., watch: Watch | None = ...) -> int: ...
 
 
-LEAST_BUDGET = 1 << 14
-"""A stratum is always allowed this much: starting over costs more than that in fixed costs."""
+LEAST_BUDGET = 1 << 19
+"""A stratum is always allowed this much, some ten milliseconds: starting over has fixed costs of thirty."""
 LOOKS = 3
 """How often Update looks at an affected derivation, about."""
 
