@@ -30,11 +30,11 @@ Relations = dict[str, set[tuple[Any, ...]]]
 PATTERNS = (tree.Variable, tree.Wildcard, tree.Record, tree.Branch)
 
 
-def evaluate(checked: Checked, facts: Relations) -> Relations:
-    """Every relation of the program, given the facts of some."""
+def evaluate(checked: Checked, facts: Relations, evaluator: Any = None) -> Relations:
+    """Every relation of the program, given the facts of some. `evaluator` may be another one than Evaluator."""
     relations: Relations = {name: set(facts.get(name, ())) for name in checked.relations}
     for stratum in checked.strata:
-        clauses = [Evaluator(checked.clause_types[number], relations) for number in stratum.clauses]
+        clauses = [(evaluator or Evaluator)(checked.clause_types[n], relations) for n in stratum.clauses]
         equivalences = [n for n in stratum.relations if "eqrel" in checked.relations[n].decl.qualifiers]
         before = None
         while before != (before := [len(relations[name]) for name in stratum.relations]):

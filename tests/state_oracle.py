@@ -22,8 +22,8 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.graph import Stratum
 from tidelog.lang import tree
 
-MOST_DERIVATIONS = 5_000
-"""Of one stratum: small programs have a few hundred; the others take minutes and show no more."""
+PATIENCE = 100_000
+"""Steps for one clause. A body of a dozen atoms, as inlining makes them, may take the oracle hours; it is rejected."""
 
 Row = tuple[Any, ...]
 Fact = tuple[str, Row]
@@ -45,7 +45,7 @@ class Derivation(NamedTuple):
 
 def state(checked: Checked, facts: oracle.Relations) -> State:
     """Iteration and count of every tuple of every relation."""
-    relations = oracle.evaluate(checked, facts)
+    relations = oracle.evaluate(checked, facts, Patient)
     result: State = {name: {row: Entry(0, 1) for row in facts.get(name, ())} for name in checked.relations}
     for stratum in checked.strata:
         if any("eqrel" in checked.relations[name].decl.qualifiers for name in stratum.relations):
@@ -72,8 +72,7 @@ def add_derived(result: State, stratum: Stratum, found: list[Derivation]) -> Non
 
 
 def derivations(checked: Checked, stratum: Stratum, relations: oracle.Relations) -> Iterator[Derivation]:
-    """Every derivation of the stratum once all relations are complete. A random program with very many is rejected."""
-    found = 0
+    """Every derivation of the stratum once all relations are complete."""
     for number in stratum.clauses:
         types = checked.clause_types[number]
         matcher = Matcher(types, relations)
@@ -81,13 +80,22 @@ def derivations(checked: Checked, stratum: Stratum, relations: oracle.Relations)
         for env in matcher.solve(types.clause.body, {}):
             matched = tuple((atom.name, env[matched_by(atom)]) for atom in types.clause.atoms())
             for row in product(*(matcher.values(arg, env) for arg in types.clause.head.args)):
-                found += 1
-                if found > MOST_DERIVATIONS:
-                    reject()
                 yield Derivation((name, row), matched)
 
 
-class Matcher(oracle.Evaluator):
+class Patient(oracle.Evaluator):
+    """The oracle's evaluator, with an end to its patience: hypothesis then takes another program."""
+
+    steps = 0
+
+    def solve(self, literals: tuple[tree.Literal, ...], env: oracle.Env) -> Iterator[oracle.Env]:
+        self.steps += 1
+        if self.steps > PATIENCE:
+            reject()
+        return super().solve(literals, env)
+
+
+class Matcher(Patient):
     """Matches a body as the oracle does, and remembers the tuple that each atom has matched."""
 
     def ways(self, literal: tree.Literal, env: oracle.Env) -> list[oracle.Way]:

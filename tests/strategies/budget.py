@@ -13,10 +13,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, currently_in_test_context, note, seed, settings
 
+SEED = int(os.environ.get("TIDELOG_SEED") or random.SystemRandom().randrange(2**31))
 TOTAL = int(os.environ.get("TIDELOG_FUZZ") or 0)
-USUAL = 986404934
-"""The seed of ordinary runs, so that they can be repeated; long runs draw one of their own."""
-SEED = int(os.environ.get("TIDELOG_SEED") or (random.SystemRandom().randrange(2**31) if TOTAL else USUAL))
 
 
 def examples(in_ci: int, parts: int = 1, part: int = 0) -> Callable[[Any], Any]:
