@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from tidelog.analysis.check import Checked, check
+from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, Source, error
@@ -30,6 +31,8 @@ from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
 
 __all__ = ["Epoch", "Session"]
+
+EXECUTORS = ("columnar", "dataframe")
 
 
 class Backend(Protocol):
@@ -56,12 +59,18 @@ class Session:
     "seconds", after which an Update is given up, and `switching`: whether then the "stratum" at hand is evaluated
     anew or the whole "program". `threads` are for "batch"; the others evaluate on one. With `strict`, deleting an
     absent fact or inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
+
+    With `spark`, a SparkSession that stays its owner's, facts may be DataFrames and results are. `executor` says how it
+    evaluates: "columnar", the default, keeps the store in a Spark task that lives as long as this session; "dataframe"
+    uses nothing but DataFrame operations.
     """
 
     def __init__(
         self,
         program: str | os.PathLike[str] | tree.Program | Checked,
         *,
+        spark: Any = None,
+        executor: str | None = None,
         strategy: str = "elastic",
         switch: float = 0.2,
         budget: str = "derivations",
@@ -79,7 +88,7 @@ class Session:
         )
         settings.check()
         self.checked = checked_program(program)
-        self._backend: Backend = LocalSession(self.checked, settings, observer)
+        self._backend = _backend(self.checked, settings, spark, executor, observer)
 
     # ---- epochs
 
@@ -158,6 +167,21 @@ class Session:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _backend(
+    checked: Checked, settings: Settings, spark: Any, executor: str | None, observer: Observer | None
+) -> Backend:
+    if executor not in (None, *EXECUTORS):
+        raise error("TL1106", f"there is no executor `{executor}`",
+                    help=did_you_mean(str(executor), EXECUTORS) or f"it is one of {', '.join(EXECUTORS)}")  # fmt: skip
+    if spark is None:
+        if executor == "dataframe":
+            raise error("TL1106", "the executor `dataframe` needs Spark", help="give the session `spark=`")
+        return LocalSession(checked, settings, observer)
+    from tidelog.spark.resident.session import ColumnarSession
+
+    return ColumnarSession(checked, settings, spark)
 
 
 def checked_program(program: str | os.PathLike[str] | tree.Program | Checked) -> Checked:
