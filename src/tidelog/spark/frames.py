@@ -107,7 +107,7 @@ def framed(data: DataFrame, info: RelationInfo, types: TypeSystem) -> Frame:
             "TL1202",
             f"facts of relation `{info.name}`: the DataFrame's columns are {', '.join(names)}; some of these names are "
             "attributes and some are not",
-            help=f"name all columns as the attributes ({', '.join(info.attributes)}), or none, to give them by position",
+            help=f"name all columns as attributes ({', '.join(info.attributes)}), or none of them, to go by position",
         )
     else:
         data = data.toDF(*info.attributes)
