@@ -42,6 +42,7 @@ from tidelog.io.tables import table_of
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.lang.parsing import escape
+from tidelog.state import Batch, Durable, durable, open_state
 
 Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
@@ -59,6 +60,10 @@ class Session:
     "seconds", after which an Update is given up, and `switching`: whether then the "stratum" at hand is evaluated
     anew or the whole "program". `threads` are for "batch"; the others evaluate on one. With `strict`, deleting an
     absent fact or inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
+
+    `state` is a state directory, a path or a URI: if it has a state, the session begins with that, and every epoch is
+    in it before it counts. A state of another program is refused, or with `migrate` brought to this one. A session
+    that is `read_only` takes no lock and changes nothing.
     """
 
     def __init__(
@@ -76,6 +81,9 @@ class Session:
         skip_bad_rows: bool = False,
         limits: Limits | None = None,
         observer: Observer | None = None,
+        state: str | os.PathLike[str] | None = None,
+        migrate: bool = False,
+        read_only: bool = False,
     ) -> None:
         _check_settings(strategy, switch, budget, switching, threads)
         self.strategy = strategy
@@ -89,6 +97,9 @@ class Session:
         options = EngineOptions(threads, self.functors, limits or Limits(), switch, budget, switching)
         self._engine: Engine | None = make_engine(self.checked, options, strategy, observer)
         self._epoch = 0
+        if state is not None:
+            self._engine = durable = open_state(self._engine, strategy, state, migrate, read_only)
+            self._epoch = durable.epoch
 
     # ---- epochs
 
@@ -107,13 +118,23 @@ class Session:
         return self._ended(engine.bootstrap(words), bad_rows)
 
     def update(
-        self, insert: Facts | None = None, delete: Facts | None = None, clear: str | Iterable[str] = ()
+        self,
+        insert: Facts | None = None,
+        delete: Facts | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
     ) -> Epoch:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
-        A fact that is both deleted and inserted ends up present; one given twice counts once.
+        A fact that is both deleted and inserted ends up present; one given twice counts once. `batch`, the name of a
+        stream and the number of a batch of it, is for sessions with a state directory: a batch that is part of the
+        state already changes nothing.
         """
         engine = self._ready()
+        if batch is not None and durable(engine).seen(batch):
+            return self._ended(
+                EpochReport(self._epoch, "none", f"batch {batch[1]} was applied before", 0.0, 0), BadRows()
+            )
         bad_rows, report = BadRows(self._skip_bad_rows), Report()
         deleted = self._tables(delete or {}, bad_rows, report)
         inserted = self._tables(insert or {}, bad_rows, report)
@@ -126,7 +147,10 @@ class Session:
         net = net_change(removals, additions, engine.contains)
         if self.strict:
             self._refuse_needless(net)
-        done = engine.update(net.delete, net.insert)
+        if batch is None:
+            done = engine.update(net.delete, net.insert)
+        else:
+            done = durable(engine).update(net.delete, net.insert, batch)
         done.ignored_deletes = {name: len(rows) for name, rows in net.absent.items()}
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
         return self._ended(done, bad_rows)
@@ -192,7 +216,9 @@ class Session:
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        self._engine = None
+        engine, self._engine = self._engine, None
+        if isinstance(engine, Durable):
+            engine.close()
 
     def __enter__(self) -> Session:
         return self

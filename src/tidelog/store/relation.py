@@ -220,16 +220,30 @@ class Relation(RowStates):
         """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
         there = np.flatnonzero(self.now() != layout.NEVER)
         data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
-        self.clear()
-        self._rows.grow(0, max(len(data), 1))
-        self._rows.data[: len(data)] = data
-        self._grow_states(max(len(data), 1))
-        self.count = len(data)
-        self._publish_rows()
-        self._now.data[: self.count, 0] = now
+        rows, iterations = self.make_room(len(data), self.wide)
+        rows[:], iterations[:] = data, now
         many = np.flatnonzero(derived != 1)
         self.set_derived(many, derived[many])
-        self.refit([0] * self.arity, [0] * self.arity)
+        self.take_rows(len(data))
+
+    def make_room(self, count: int, wide: bool) -> tuple[Any, Any]:
+        """Forget everything and make room for so many rows: the rows and their iterations (or none), to be written.
+        They count once `take_rows` is called. Derivations are 1 each unless set."""
+        self._wide = wide
+        self.clear()
+        self._rows.grow(0, max(count, 1))
+        self._publish_rows()
+        if not self.stateful:
+            return self._rows.data[:count], None
+        self._grow_states(max(count, 1))
+        return self._rows.data[:count], self._now.data[:count, 0]
+
+    def take_rows(self, count: int, lows: list[int] | None = None, highs: list[int] | None = None) -> None:
+        """Count the rows that were written into the room made for them; distinct, with values between the limits."""
+        self.count = count
+        if lows is None or highs is None or not count:
+            lows, highs = self._limits([0] * self.arity, [0] * self.arity)
+        self._fit_identity(lows, highs)
         self.settle()
 
     # Growth, when a kernel asks for it
@@ -301,10 +315,7 @@ class Relation(RowStates):
 
     def refit(self, lows: list[int], highs: list[int]) -> None:
         """Make values between these limits (besides those present) storable: widen, repack, or give up packing."""
-        if self.count:
-            rows = self.rows()
-            lows = [min(a, int(b)) for a, b in zip(lows, rows.min(axis=0), strict=True)]
-            highs = [max(a, int(b)) for a, b in zip(highs, rows.max(axis=0), strict=True)]
+        lows, highs = self._limits(lows, highs)
         if self.arity and not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
             self._rows.widen(self.count)
             self._wide = True
@@ -316,10 +327,34 @@ class Relation(RowStates):
         pack = packing.fit(lows, highs, self.wide) if self.mode != TAGGED else None
         mode = TAGGED if pack is None else NUMBERED if self.stateful else PACKED
         self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
-        bits = max(self._bits, 6)
-        while (1 << bits) * FULLEST < self.count + 1:
+        self._rebuild(mode, self._bits_for(self.count, self._bits))
+
+    def _limits(self, lows: list[int], highs: list[int]) -> tuple[list[int], list[int]]:
+        """The limits of the values of each column, these included."""
+        if self.count:
+            columns = [self._rows.data[: self.count, c] for c in range(self.arity)]
+            lows = [min(a, int(column.min())) for a, column in zip(lows, columns, strict=True)]
+            highs = [max(a, int(column.max())) for a, column in zip(highs, columns, strict=True)]
+        return lows, highs
+
+    def _bits_for(self, units: float, bits: int = 6) -> int:
+        bits = max(bits, 6)
+        while (1 << bits) * FULLEST < units + 1:
             bits += 1
-        self._rebuild(mode, bits)
+        return bits
+
+    def _fit_identity(self, lows: list[int], highs: list[int]) -> None:
+        """The table that a relation would have come to by inserting its rows: bitmaps if they lie close together."""
+        pack = packing.fit(lows, highs, self.wide)
+        self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
+        if pack is None:
+            return self._rebuild(TAGGED, self._bits_for(self.count))
+        blocks, keys, dense = (BLOCKED, NUMBERED, VERY_DENSE) if self.stateful else (BITMAP, PACKED, DENSE)
+        density, lowest = self._density() if self.count >= self.database.bitmaps_from else (0.0, 0)
+        if density < dense:
+            return self._rebuild(keys, self._bits_for(self.count))
+        self._pack = packing.lowest_column(pack, lowest)
+        return self._rebuild(blocks, self._bits_for(1.1 * self.count / density + 256))
 
     def index(self, columns: tuple[int, ...], values: set[int], by: int | None = None, kind: int = 0) -> Index:
         """The index on some columns whose entries hold at least `values`, sorted by a column if asked."""
