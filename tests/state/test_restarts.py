@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from state.running import DurableSubject
+from state_running import DurableSubject
 from strategies.budget import examples, note_seed
 from strategies.epochs import Facts, History, histories
 from strategies.programs import Features
@@ -22,7 +22,8 @@ KINDS = {"everything": Features(derived_inputs=True), "joins": JOINS}
 
 
 def net(before: Facts, after: Facts) -> tuple[Facts, Facts]:
-    return {n: before[n] - after[n] for n in before}, {n: after[n] - before[n] for n in before}
+    gone, come = {n: before[n] - after[n] for n in before}, {n: after[n] - before[n] for n in before}
+    return {n: rows for n, rows in gone.items() if rows}, {n: rows for n, rows in come.items() if rows}
 
 
 @pytest.mark.parametrize("kind", KINDS)

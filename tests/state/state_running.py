@@ -39,12 +39,7 @@ class DurableSubject(Subject):
         return self.durable.bootstrap(self.words(facts))
 
     def update(self, delete: Any, insert: Any, batch: Any = None) -> Any:
-        deleted, inserted = self.words(delete), self.words(insert)
-        return self.durable.update(
-            {name: rows for name, rows in deleted.items() if len(rows)},
-            {name: rows for name, rows in inserted.items() if len(rows)},
-            batch,
-        )
+        return self.durable.update(self.words(delete), self.words(insert), batch)
 
     def __enter__(self) -> DurableSubject:
         return self
