@@ -27,12 +27,12 @@ from tidelog.store import Database
 from tidelog.values import Kind
 
 ITERATION, COUNT, CHANGE, EPOCH = "_iteration", "_count", "_change_type", "_epoch"
-STATE_FIELDS = [pa.field(ITERATION, pa.int32()), pa.field(COUNT, pa.int64())]
+STATE_FIELDS = [pa.field(ITERATION, pa.int32()), pa.field(COUNT, pa.int32())]
 CHANGE_TYPES = ("insert", "delete", "update")
 INSERT, DELETE, UPDATE = range(3)
 TEXT = pa.dictionary(pa.int32(), pa.string())
 ROW_GROUP = 1 << 20
-"""Rows that are encoded, written and read at a time."""
+"""Rows that are encoded and written at a time."""
 RELATION, AUXILIARY, GIVEN = "relation", "auxiliary", "given"
 
 
@@ -129,7 +129,7 @@ def _as_text(column: Any) -> Any:
 def snapshot_table(
     shape: Shape, rows: Any, iterations: Any, counts: Any, types: TypeSystem, database: Database
 ) -> pa.Table:
-    states = [pa.array(iterations, pa.int32()), pa.array(counts, pa.int64())]
+    states = [pa.array(iterations, pa.int32()), pa.array(counts, pa.int32())]
     return pa.Table.from_arrays([*values(shape, rows, types, database), *states], schema=shape.snapshot_schema)
 
 
@@ -139,7 +139,7 @@ def change_table(shape: Shape, effect: Effect, epoch: int, types: TypeSystem, da
     states = [
         change,
         pa.array(effect.iterations, pa.int32(), mask=gone),
-        pa.array(effect.counts, pa.int64(), mask=gone),
+        pa.array(effect.counts, pa.int32(), mask=gone),
         pa.array(np.full(len(effect), epoch), pa.int64()),
     ]
     return pa.Table.from_arrays([*values(shape, effect.rows, types, database), *states], schema=shape.change_schema)

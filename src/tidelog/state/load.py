@@ -1,14 +1,15 @@
 """Loading a state: files straight into the arrays of the store.
 
-A snapshot's columns are read a row group at a time, by two threads, and written into the rows of a relation, which then
-builds its identity table once. The changes since are entered in order; of several on one tuple the last counts. Rows
-of deleted tuples stay, marked, as they do in a session. Cost: the bytes of the rows and their iterations, once, and a
-row group in flight per thread. Indexes are built when updates need them, in the background.
+A snapshot's columns are read by two threads, a batch of rows at a time, and written into the rows of a relation, which
+then builds its identity table once. The changes since are entered in order; of several on one tuple the last counts.
+Rows of deleted tuples stay, marked, as they do in a session. Cost: the bytes of the rows and their iterations, once.
+Indexes are built when updates need them, in the background.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,7 +19,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tidelog.analysis.types import TypeSystem
-from tidelog.errors import TidelogError
 from tidelog.io.codec import encode_column
 from tidelog.state import problems
 from tidelog.state.columns import CHANGE, COUNT, GIVEN, ITERATION, Shape
@@ -29,6 +29,8 @@ from tidelog.store.layout import NEVER
 from tidelog.values import Kind
 
 READERS = 2
+BATCH = 1 << 16
+"""Rows that are decoded at a time: their memory is used again for the next, and is still in the cache."""
 _NARROW = 1 << 31
 
 
@@ -55,20 +57,20 @@ class Loader:
         file = open_parquet(self.files, stored, shape)
         groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
         starts = np.cumsum([0, *(group.num_rows for group in groups)])
-        rows, iterations = relation.make_room(stored.rows, _is_wide(shape, groups))
+        often = _often_derived(groups)
+        room = relation.make_room(stored.rows, _is_wide(shape, groups), often)
         limits: list[tuple[list[int], list[int]]] = []
 
         def load_groups(first: int) -> None:
             mine = file if first == 0 else open_parquet(self.files, stored, shape)
             for number in range(first, len(groups), READERS):
-                table = read_group(self.files, stored, mine, number)
-                part = slice(int(starts[number]), int(starts[number + 1]))
-                limits.append(self._fill_rows(shape, table, rows[part]))
-                if iterations is not None:
-                    iterations[part] = table.column(ITERATION).to_numpy()
-                    counts = table.column(COUNT).to_numpy()
-                    many = np.flatnonzero(counts != 1)
-                    relation.set_derived(many + part.start, counts[many])
+                at = int(starts[number])
+                for batch in read_batches(self.files, stored, mine, number):
+                    part = slice(at, at + batch.num_rows)
+                    limits.append(self._fill_rows(shape, batch, room.rows[part]))
+                    if room.iterations is not None:
+                        _fill_states(batch, room.iterations[part], room.derived_less_one[part], often)
+                    at = part.stop
 
         with ThreadPoolExecutor(READERS) as pool:
             list(pool.map(load_groups, range(min(READERS, len(groups)))))
@@ -76,11 +78,11 @@ class Loader:
         highs = [max(column) for column in zip(*(high for _, high in limits), strict=True)]
         relation.take_rows(stored.rows, lows, highs)
 
-    def _fill_rows(self, shape: Shape, table: pa.Table, rows: Any) -> tuple[list[int], list[int]]:
-        """Write the tuples of a table into rows; the least and greatest word of each column."""
+    def _fill_rows(self, shape: Shape, batch: Any, rows: Any) -> tuple[list[int], list[int]]:
+        """Write the tuples of a batch into rows; the least and greatest word of each column."""
         lows, highs = [], []
         for i in range(shape.info.arity):
-            words = self._words(shape, table.column(i), i)
+            words = self._words(shape, pa.chunked_array([batch.column(i)]), i)
             rows[:, i] = words
             lows.append(int(words.min(initial=0)))
             highs.append(int(words.max(initial=0)))
@@ -91,19 +93,19 @@ class Loader:
         if kind in (Kind.SYMBOL, Kind.RECORD):
             with self._dictionaries:
                 return encode_column(column, kind, declared, self.database)
-        return encode_column(column, kind, declared, self.database)
+        return numbers_of(column, np.int64)
 
     def _apply(self, shape: Shape, stored: StoredFile, relation: Relation) -> None:
         table = read_table(self.files, stored, shape)
         words = np.empty((table.num_rows, shape.info.arity), np.int64)
         for i in range(shape.info.arity):
             words[:, i] = self._words(shape, table.column(i), i)
-        deleted = pc.equal(table.column(CHANGE).cast(pa.string()), "delete").to_numpy(zero_copy_only=False)
+        deleted = numbers_of(pc.equal(table.column(CHANGE).cast(pa.string()), "delete").cast(pa.int8()), np.bool_)
         if shape.kind == GIVEN:
             self._apply_facts(words, deleted, relation)
             return
-        iterations = np.where(deleted, NEVER, table.column(ITERATION).fill_null(0).to_numpy())
-        counts = table.column(COUNT).fill_null(0).to_numpy()
+        iterations = np.where(deleted, NEVER, numbers_of(pc.fill_null(table.column(ITERATION), 0), np.int32))
+        counts = numbers_of(pc.fill_null(table.column(COUNT), 0), np.int32)
         relation.put_states(relation.enter_absent(words), iterations, counts)
         relation.dirty = True
 
@@ -140,11 +142,22 @@ def open_parquet(files: Files, stored: StoredFile, shape: Shape | None = None) -
     return file
 
 
-def read_group(files: Files, stored: StoredFile, file: Any, number: int) -> pa.Table:
+def read_batches(files: Files, stored: StoredFile, file: Any, number: int) -> Iterator[Any]:
+    """The rows of a row group, some at a time."""
     try:
-        return file.read_row_group(number, use_threads=False)
+        yield from file.iter_batches(BATCH, row_groups=[number], use_threads=False)
     except (pa.ArrowException, OSError) as problem:
         raise problems.damaged(files.where, stored.name, _reason(problem)) from None
+
+
+def _fill_states(batch: Any, iterations: Any, less_one: Any, often: bool) -> None:
+    iterations[:] = numbers_of(batch.column(ITERATION), np.int32)
+    counts = numbers_of(batch.column(COUNT), np.int32)
+    if often:
+        np.subtract(counts, 1, out=less_one)
+    else:
+        many = np.flatnonzero(counts != 1)
+        less_one[many] = counts[many] - 1
 
 
 def read_table(files: Files, stored: StoredFile, shape: Shape | None = None) -> pa.Table:
@@ -176,5 +189,18 @@ def _is_wide(shape: Shape, groups: list[Any]) -> bool:
     return False
 
 
-def missing(files: Files, problem: FileNotFoundError) -> TidelogError:
-    return problems.damaged(files.where, str(problem.filename or "a file"), "it is not there")
+def _often_derived(groups: list[Any]) -> bool:
+    """Whether many tuples may have more than one derivation."""
+    counts = [group.column(group.num_columns - 1) for group in groups]
+    return sum(count.total_compressed_size for count in counts) > sum(group.num_rows for group in groups) // 16
+
+
+def numbers_of(column: Any, dtype: Any) -> Any:
+    """The words of a column of numbers without nulls; without a copy if it is in one piece. (`to_numpy` would import
+    pandas, which takes half a second.)"""
+    pieces = [
+        np.frombuffer(chunk.buffers()[1], dtype, len(chunk), chunk.offset * np.dtype(dtype).itemsize)
+        for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])
+        if len(chunk)
+    ]
+    return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, dtype), *pieces])

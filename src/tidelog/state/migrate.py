@@ -19,7 +19,7 @@ from tidelog.state.columns import RELATION, Shape
 from tidelog.state.load import Loader
 from tidelog.state.manifest import Manifest, StoredRelation
 from tidelog.state.program_text import fingerprints
-from tidelog.state.resume import by_relations, settle
+from tidelog.state.resume import by_relations
 
 
 def migrate_state(engine: Elastic, manifest: Manifest, shapes: Mapping[str, Shape], loader: Loader) -> set[str]:
@@ -64,7 +64,7 @@ class _Migration:
             if reached or not self._is_auxiliary(stratum):
                 changed.update(stratum.relations)
             self._evaluate(stratum, run)
-        settle(state)
+        state.live = {name: len(state.present(name)) for name in state.program.arities}
         state.begin_epoch()
         self.engine.resume(self.manifest.epoch, efforts | run.efforts, self.manifest.bootstrap_seconds)
 

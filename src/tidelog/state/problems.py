@@ -109,3 +109,7 @@ def batch_without_state() -> TidelogError:
         "TL1213", "a batch of a stream can only be recognised by a session with a state directory",
         help="open the session with state=…, or leave out `batch`",
     )  # fmt: skip
+
+
+def restless(where: str) -> TidelogError:
+    return error("TL1214", f"the state in {where} was compacted again and again while it was read", help="try again")

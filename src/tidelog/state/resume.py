@@ -25,15 +25,12 @@ def resume(engine: Elastic, manifest: Manifest, shapes: Mapping[str, Shape], loa
         loader.load(shape, stored, state.database[name])
     run = engine.new_bootstrap()
     run.evaluate(rebuilt(state))
-    settle(state)
+    state.live = dict.fromkeys(state.program.arities, 0)
+    state.live |= {name: stored.tuples for name, stored in manifest.relations.items() if name in state.live}
+    state.live |= {name: state.database[name].count for stratum in rebuilt(state) for name in stratum.relations}
     state.counters = by_relations(state, manifest.counters)
     state.begin_epoch()
     engine.resume(manifest.epoch, by_relations(state, manifest.efforts), manifest.bootstrap_seconds)
-
-
-def settle(state: State) -> None:
-    """Everything that is in the relations is part of the state."""
-    state.live = {name: len(state.present(name)) for name in state.program.arities}
 
 
 def by_relations(state: State, numbers: Mapping[str, Number]) -> dict[tuple[str, ...], Number]:
