@@ -29,6 +29,7 @@ from tidelog.evaluate.limits import Limits, Observer
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
+from tidelog.state import Batch
 
 __all__ = ["Epoch", "Session"]
 
@@ -43,7 +44,9 @@ class Backend(Protocol):
     @property
     def epoch(self) -> int: ...
     def bootstrap(self, facts: Facts | None = None) -> Epoch[Any]: ...
-    def update(self, insert: Facts | None, delete: Facts | None, clear: str | Iterable[str]) -> Epoch[Any]: ...
+    def update(
+        self, insert: Facts | None, delete: Facts | None, clear: str | Iterable[str], batch: Batch | None
+    ) -> Epoch[Any]: ...
     def validated(self, name: str, facts: Any) -> Any: ...
     def relation(self, name: str) -> Any: ...
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]: ...
@@ -63,6 +66,10 @@ class Session:
     With `spark`, a SparkSession that stays its owner's, facts may be DataFrames and results are. `executor` says how it
     evaluates: "columnar", the default, keeps the store in a Spark task that lives as long as this session; "dataframe"
     uses nothing but DataFrame operations.
+
+    `state` is a state directory, a path or a URI: if it has a state, the session begins with that, and every epoch is
+    in it before it counts. A state of another program is refused, or with `migrate` brought to this one. A session
+    that is `read_only` takes no lock and changes nothing.
     """
 
     def __init__(
@@ -82,10 +89,14 @@ class Session:
         skip_bad_rows: bool = False,
         limits: Limits | None = None,
         observer: Observer | None = None,
+        state: str | os.PathLike[str] | None = None,
+        migrate: bool = False,
+        read_only: bool = False,
     ) -> None:
         settings = Settings(
-            strategy, switch, budget, switching, strict, threads, functors, facts, skip_bad_rows, limits or Limits()
-        )
+            strategy, switch, budget, switching, strict, threads, functors, facts, skip_bad_rows, limits or Limits(),
+            state, migrate, read_only,
+        )  # fmt: skip
         settings.check()
         self.checked = checked_program(program)
         self._backend = _backend(self.checked, settings, spark, executor, observer)
@@ -97,13 +108,19 @@ class Session:
         return self._backend.bootstrap(facts)
 
     def update(
-        self, insert: Facts | None = None, delete: Facts | None = None, clear: str | Iterable[str] = ()
+        self,
+        insert: Facts | None = None,
+        delete: Facts | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
     ) -> Epoch[Any]:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
-        A fact that is both deleted and inserted ends up present; one given twice counts once.
+        A fact that is both deleted and inserted ends up present; one given twice counts once. `batch` is the name of a
+        stream and the number of a batch of it: a batch that was applied before changes nothing, also in another process
+        if the session has a state directory.
         """
-        return self._backend.update(insert, delete, clear)
+        return self._backend.update(insert, delete, clear, batch)
 
     def validated(self, name: str, facts: Any) -> Any:
         """The facts as a table, if `update` would take them for this relation; an error if not."""

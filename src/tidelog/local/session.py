@@ -31,6 +31,7 @@ from tidelog.lang.parsing import escape
 from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
+from tidelog.state import Batch, Durable, open_state
 
 Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
@@ -46,6 +47,10 @@ class LocalSession:
         self._options = settings.engine_options()
         self._engine: Engine | None = make_engine(checked, self._options, settings.strategy, observer)
         self.epoch = 0
+        self._batches: set[Batch] = set()
+        if settings.state is not None:
+            durable = open_state(self._engine, settings.strategy, settings.state, settings.migrate, settings.read_only)
+            self._engine, self.epoch = durable, durable.epoch
 
     # ---- epochs
 
@@ -68,7 +73,11 @@ class LocalSession:
         return self._ended(self._open().bootstrap(words), warnings)
 
     def update(
-        self, insert: Facts | None = None, delete: Facts | None = None, clear: str | Iterable[str] = ()
+        self,
+        insert: Facts | None = None,
+        delete: Facts | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
     ) -> Epoch[pa.Table]:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
@@ -83,25 +92,40 @@ class LocalSession:
         _raise(report)
         removals = {name: self.words(name, table) for name, table in deleted.items()}
         additions = {name: self.words(name, table) for name, table in inserted.items()}
-        return self.update_words(removals, additions, cleared, tuple(bad_rows.report()))
+        return self.update_words(removals, additions, cleared, batch, tuple(bad_rows.report()))
 
     def update_words(
         self,
         delete: Mapping[str, Words],
         insert: Mapping[str, Words],
         clear: Iterable[str] = (),
+        batch: Batch | None = None,
         warnings: tuple[Diagnostic, ...] = (),
     ) -> Epoch[pa.Table]:
         """The next epoch, of facts that have been checked and encoded."""
         engine = self.ready()
+        if batch is not None and self.has_applied(batch):
+            return self._ended(
+                EpochReport(self.epoch, "none", f"batch {batch[1]} was applied before", 0.0, 0), warnings
+            )
         removals = {**delete, **{name: engine.facts(name) for name in clear}}
         net = net_change(removals, insert, engine.contains)
         if self.settings.strict:
             self._refuse_needless(net)
-        done = engine.update(net.delete, net.insert)
+        if batch is not None and isinstance(engine, Durable):
+            done = engine.update(net.delete, net.insert, batch)
+        else:
+            done = engine.update(net.delete, net.insert)
+        if batch is not None:
+            self._batches.add(batch)
         done.ignored_deletes = {name: len(rows) for name, rows in net.absent.items()}
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
         return self._ended(done, warnings)
+
+    def has_applied(self, batch: Batch) -> bool:
+        """Whether a batch of a stream is part of the state."""
+        engine = self.ready()
+        return batch in self._batches or (isinstance(engine, Durable) and engine.seen(batch))
 
     def validated(self, name: str, facts: Any) -> pa.Table:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
@@ -125,7 +149,9 @@ class LocalSession:
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        self._engine = None
+        engine, self._engine = self._engine, None
+        if isinstance(engine, Durable):
+            engine.close()
 
     # ---- between values and words
 

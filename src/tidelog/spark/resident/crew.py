@@ -20,6 +20,8 @@ from tidelog.spark.resident.keys import Keys
 from tidelog.spark.resident.messages import Close, Message
 from tidelog.spark.resident.rendezvous import Answer, Member, Rendezvous, WorkerLost
 from tidelog.spark.resident.worker import Assignment
+from tidelog.state.files import Files
+from tidelog.state.lock import break_lock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,9 +72,12 @@ class Crew:
             self.job.alive()
 
     def dismiss(self) -> None:
-        """End a job whose worker is lost."""
+        """End a job whose worker is lost, and take its lock of the state away from it: it may have run on a machine of which
+        nobody here could tell that it is gone."""
         if self.job is not None:
             self.job.end(0.0)
+        if self.worker is not None and self.settings.state is not None:
+            break_lock(Files.at(self.settings.state), self.worker.pid)
         self.job = self.worker = None
 
     def close(self) -> None:

@@ -108,6 +108,13 @@ class Count(Message):
 
 
 @dataclass(frozen=True)
+class Recall(Message):
+    """What did the last epoch do? For a driver whose worker was lost after the epoch had become durable."""
+
+    command: int
+
+
+@dataclass(frozen=True)
 class Close(Message):
     command: int
 
@@ -142,7 +149,7 @@ class Taken(Message):
 
 KINDS = {
     kind.__name__: kind
-    for kind in (Hello, Beat, Done, Failed, Bootstrap, Update, Query, Count, Close, Put, Get, Taken)
+    for kind in (Hello, Beat, Done, Failed, Bootstrap, Update, Query, Count, Recall, Close, Put, Get, Taken)
 }  # fmt: skip
 
 

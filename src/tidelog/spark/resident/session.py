@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -26,15 +26,17 @@ from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.frames import Frame
 from tidelog.spark.read import FactReader, Given, split_given
 from tidelog.spark.resident.crew import Crew
-from tidelog.spark.resident.messages import Bootstrap, Count, Query, Update, unpacked_diagnostics
-from tidelog.spark.resident.rendezvous import Answer, WorkerLost
+from tidelog.spark.resident.messages import Bootstrap, Count, Query, Recall, Update, unpacked_diagnostics
+from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
+from tidelog.state import Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Done = TypeVar("Done")
+Ended: TypeAlias = tuple[Answer, list[Diagnostic]]
 MOST_LOSSES = 3
 """How often a command is tried with a new worker."""
 
@@ -46,6 +48,7 @@ class ChangeSet:
     insert: dict[str, list[Given]] = field(default_factory=dict)
     delete: dict[str, list[Given]] = field(default_factory=dict)
     clear: tuple[str, ...] = ()
+    batch: Batch | None = None
 
 
 class ColumnarSession:
@@ -54,11 +57,17 @@ class ColumnarSession:
     def __init__(self, checked: Checked, settings: Settings, spark: SparkSession) -> None:
         self.checked, self.settings, self.spark = checked, settings, spark
         self.vocabulary = Vocabulary(checked)
-        self.epoch = 0
         self._history: list[ChangeSet] = []  # the first is what Bootstrap began with
         self._crew: Crew | None = Crew(spark, checked, settings)
         self._results = Results(self._crew)
-        self._crew.start()
+        self.epoch = self._started().epoch
+
+    def _started(self) -> Member:
+        try:
+            return self._open().start()
+        except BaseException:
+            self.close()
+            raise
 
     # ---- epochs
 
@@ -68,7 +77,7 @@ class ColumnarSession:
         given = reader.inputs() if facts is None else reader.given(facts, report)
         _raise(report)
         begun = ChangeSet(insert=given)
-        answer, warnings = self._insisting(lambda: self._bootstrap(begun))
+        answer, warnings = self._epoch(lambda: self._bootstrap(begun))
         self._history = [begun]
         return self._ended(answer, (*reader.bad_rows.report(), *warnings))
 
@@ -77,6 +86,7 @@ class ColumnarSession:
         insert: Mapping[str, Any] | None = None,
         delete: Mapping[str, Any] | None = None,
         clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
     ) -> Epoch[DataFrame]:
         self._ready()
         reader, report = self._reader(), Report()
@@ -84,8 +94,8 @@ class ColumnarSession:
         names = [clear] if isinstance(clear, str) else list(clear)
         cleared = tuple(name for name in dict.fromkeys(names) if self.vocabulary.is_input(name, report))
         _raise(report)
-        change = ChangeSet(inserted, deleted, cleared)
-        answer, warnings = self._insisting(lambda: self._update(change))
+        change = ChangeSet(inserted, deleted, cleared, batch)
+        answer, warnings = self._epoch(lambda: self._update(change))
         self._history.append(change)
         return self._ended(answer, (*reader.bad_rows.report(), *warnings))
 
@@ -96,19 +106,21 @@ class ColumnarSession:
         (found,) = given[name]
         return found.typed() if isinstance(found, Frame) else found
 
-    def _bootstrap(self, begun: ChangeSet) -> tuple[Answer, list[Diagnostic]]:
+    def _bootstrap(self, begun: ChangeSet) -> Ended:
         here, there = split_given(begun.insert)
         parts, warnings = self._pushed(there)
         answer = self._open().tell(lambda n: Bootstrap(n, parts, list(here)), list(here.values()))
         return answer, warnings
 
-    def _update(self, change: ChangeSet) -> tuple[Answer, list[Diagnostic]]:
+    def _update(self, change: ChangeSet) -> Ended:
         gone, gone_there = split_given(change.delete)
         come, come_there = split_given(change.insert)
         gone_parts, odd = self._pushed(gone_there)
         come_parts, more = self._pushed(come_there)
         answer = self._open().tell(
-            lambda n: Update(n, gone_parts, come_parts, list(gone), list(come), list(change.clear)),
+            lambda n: Update(
+                n, gone_parts, come_parts, list(gone), list(come), list(change.clear), list(change.batch or ())
+            ),
             [*gone.values(), *come.values()],
         )
         return answer, odd + more
@@ -200,9 +212,22 @@ class ColumnarSession:
                         "killed (spark.executor.memoryOverhead)",
                     ) from None  # fmt: skip
 
+    def _epoch(self, act: Callable[[], Ended]) -> Ended:
+        """The same for a command that makes an epoch: it may have become durable before its worker was lost."""
+
+        def once() -> Ended:
+            worker = self._open().worker
+            if worker is not None and self.settings.state is not None and worker.epoch > self.epoch:
+                return self._open().tell(Recall), []
+            return act()
+
+        return self._insisting(once)
+
     def _recover(self) -> None:
         """A new worker, in the epoch that the session is in."""
         self._open().start()
+        if self.settings.state is not None:
+            return  # it has opened the state
         for number, change in enumerate(self._history):
             if number == 0:
                 self._bootstrap(change)

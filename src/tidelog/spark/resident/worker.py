@@ -35,11 +35,13 @@ from tidelog.spark.resident.messages import (
     Malformed,
     Message,
     Query,
+    Recall,
     Update,
     failure,
     frames_of,
     message_of,
 )
+from tidelog.state import Durable
 
 BEAT = 0.5
 """Seconds between two signs of life."""
@@ -128,6 +130,8 @@ class Worker:
                     return self._query(message)
                 case Count():
                     return Done(command, self._count(message.relation)), []
+                case Recall():
+                    return Done(command, self._recall()), []
                 case Close():
                     self.closing.set()
                     return Done(command), []
@@ -144,7 +148,8 @@ class Worker:
         split = len(message.deleted)
         delete = self.exchange.taken(message.delete_parts) | self._encoded(message.deleted, tables[:split])
         insert = self.exchange.taken(message.insert_parts) | self._encoded(message.inserted, tables[split:])
-        return self._ended(self.session.update_words(delete, insert, message.clear))
+        batch = (str(message.batch[0]), int(message.batch[1])) if message.batch else None
+        return self._ended(self.session.update_words(delete, insert, message.clear, batch))
 
     def _encoded(self, names: list[str], tables: list[pa.Table]) -> dict[str, Any]:
         """Facts that came with the command: the driver has checked them."""
@@ -156,10 +161,21 @@ class Worker:
         assert isinstance(report, EpochReport)
         sides = {"inserted": report.inserted, "deleted": report.deleted}
         self.exchange.remember_changes(report.epoch, sides)
+        counts = {side: {name: len(rows) for name, rows in changed.items()} for side, changed in sides.items()}
+        return self._told(report, counts)
+
+    def _recall(self) -> dict[str, Any]:
+        engine = self.session.ready()
+        assert isinstance(engine, Durable)
+        last = engine.last_epoch()
+        summary = EpochSummary(last.epoch, last.strategy, "told by the state directory", last.seconds, 0)
+        return self._told(summary, {"inserted": last.inserted, "deleted": last.deleted})
+
+    def _told(self, summary: EpochSummary, counts: dict[str, dict[str, int]]) -> dict[str, Any]:
         return {
-            "summary": {f.name: getattr(report, f.name) for f in fields(EpochSummary) if f.name != "strata"},
-            "strata": [asdict(stratum) for stratum in report.strata],
-            "counts": {side: {name: len(rows) for name, rows in changed.items()} for side, changed in sides.items()},
+            "summary": {f.name: getattr(summary, f.name) for f in fields(EpochSummary) if f.name != "strata"},
+            "strata": [asdict(stratum) for stratum in summary.strata],
+            "counts": counts,
             "symbols": len(self.session.ready().database.symbols),
         }
 
