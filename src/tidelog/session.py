@@ -42,6 +42,7 @@ from tidelog.io.tables import table_of
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.lang.parsing import escape
+from tidelog.store import release_spare
 
 Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
@@ -193,6 +194,7 @@ class Session:
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
         self._engine = None
+        release_spare()
 
     def __enter__(self) -> Session:
         return self

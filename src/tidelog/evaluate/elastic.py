@@ -242,10 +242,11 @@ class Elastic:
     def hopeless(self, stratum: StatefulStratum) -> bool:
         """Whether it is clear beforehand that Update will not do: the work grows at least with the share of the input
         that changed, and each changed derivation is looked for in the state before, in the one after, and again."""
-        if self.budget(stratum) in (LEAST_BUDGET, UNLIMITED):
-            return False
+        budget = self.budget(stratum)
         changes = [self.state.epoch.changes.get(name) for name in stratum.inputs]
         changed = sum(len(c.inserted) + len(c.deleted) for c in changes if c)
+        if budget in (LEAST_BUDGET, UNLIMITED):
+            return changed > budget
         return LOOKS * changed > self.options.switch * sum(self.state.live[name] for name in stratum.inputs)
 
     def total_budget(self) -> int | None:

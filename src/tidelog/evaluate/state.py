@@ -19,7 +19,7 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.engine import EngineOptions
 from tidelog.evaluate.prepare import Prepared
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum, stateful_program
-from tidelog.store import Database, Relation
+from tidelog.store import Database, Relation, release_spare
 from tidelog.store.layout import NEVER
 
 TOO_MANY_DEAD = 0.5
@@ -151,6 +151,7 @@ class State:
             if relation.stateful and len(relation.log):
                 relation.commit()
                 self._compact(relation)
+        release_spare()  # what the last epoch left and this one had no use for; the next may do as this one did
         for name, old in self.epoch.replaced.items():
             self.database.retire(old)
             relation = self.database[name]

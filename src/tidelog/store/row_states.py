@@ -59,10 +59,6 @@ class RowStates:
         """Their numbers of derivations."""
         return self._derived.data[: self.count, 0][rows].astype(np.int64) + 1
 
-    def state(self, rows: Any = slice(None)) -> Array:
-        """All three, as columns."""
-        return np.column_stack((self.now(rows), self.before(rows), self.derived(rows))).astype(np.int64)
-
     def set_now(self, rows: Any, iterations: Any) -> None:
         """Change iterations; what they were before the update is kept."""
         changed = self._before.data[rows, 0]
