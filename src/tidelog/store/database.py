@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 import numpy as np
@@ -118,6 +119,24 @@ class Database:
         self._inserters.pop(relation.address, None)
         self._known.pop(relation.address, None)
         relation.dispose()
+
+    @contextmanager
+    def mounted(self, relations: Sequence[Relation]) -> Iterator[None]:
+        """Meanwhile these relations, made by `unmounted`, have names; afterwards they are empty."""
+        self.relations |= {relation.name: relation for relation in relations}
+        try:
+            yield
+        finally:
+            for relation in relations:
+                del self.relations[relation.name]
+                if relation.count:
+                    relation.clear()
+
+    def unmounted(self, name: str, arity: int) -> Relation:
+        """A relation that has its name only while it is `mounted`, so that others may use the same name."""
+        relation = Relation(self, name, arity)
+        self.adopt(relation)
+        return relation
 
     def adopt(self, relation: Relation) -> None:
         self._known[relation.address] = relation
