@@ -221,10 +221,7 @@ class Database:
             last = min(first + PIECE, old.count)
             n = self.kernels.match_rows(old.address, new.address, first, last, address(seen), address(work))
             gone.append(work[1 : n + 1].copy())
-        bits = np.flatnonzero(seen != -1)  # words with a row that nobody has seen
-        places = np.flatnonzero(np.unpackbits(seen[bits].view(np.uint8), bitorder="little") == 0)
-        unseen = bits[places >> 6] * 64 + (places & 63)
-        return unseen[unseen < new.count], np.concatenate(gone) if gone else np.zeros(0, np.int64)
+        return _zero_bits(seen, new.count), np.concatenate(gone) if gone else np.zeros(0, np.int64)
 
     # Kernels
 
@@ -273,6 +270,17 @@ class Database:
             relation.refit(*chunk_limits(encoded, subject))
         else:
             raise AssertionError(f"status {status} of a plan")
+
+
+def _zero_bits(words: Array, count: int) -> Array:
+    """The numbers of those of the first so many bits that are not set, word by word from the lowest bit on."""
+    found = []
+    for first in range(0, len(words), PIECE):
+        piece = words[first : first + PIECE]
+        if (piece != -1).any():
+            found.append(np.flatnonzero(np.unpackbits(piece.view(np.uint8), bitorder="little") == 0) + first * 64)
+    numbers = np.concatenate(found) if found else np.zeros(0, np.int64)
+    return numbers[: np.searchsorted(numbers, count)]
 
 
 def _columns(batch: Array) -> tuple[Array, Array]:

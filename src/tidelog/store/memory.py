@@ -125,13 +125,13 @@ class Growable:
         return max(self.stride, 1) * (8 if self.wide else 4)
 
     def _spare_area(self, nbytes: int) -> NDArray[np.uint8] | None:
-        """Recycled memory, if there is some that is not much too large for so many bytes, and large enough."""
+        """Recycled memory, if there is some of which so many bytes would use a good part."""
         spare = _spare_areas.get(self._width)
         if not spare or self.sparse or nbytes < HUGE:
             return None
         for entry in spare[:]:
             used, area = entry
-            if nbytes <= used <= 8 * nbytes:
+            if nbytes <= 2 * used <= 16 * nbytes and nbytes <= len(area):
                 with contextlib.suppress(ValueError):  # another thread was faster
                     spare.remove(entry)
                     return np.frombuffer(area, np.uint8)
