@@ -62,18 +62,18 @@ class Statistics:
         known = self._matches.get((relation, columns))
         if known is not None and count <= 2 * known[0]:
             return known[1]
-        found = estimate_matches(self.database[relation].rows(None)[:, list(columns)])
+        found = estimate_matches(self.database[relation].rows(None), columns)
         self._matches[relation, columns] = (count, found)
         return found
 
 
-def estimate_matches(rows: Any) -> float:
+def estimate_matches(rows: Any, columns: tuple[int, ...]) -> float:
     """From a sample, the geometric mean of two answers: rows per distinct value (values seen once tell how many were
     not seen: the GEE estimator), and rows that share the value of a random row, which skew makes much larger."""
     count = len(rows)
     if count == 0:
         return 0.0
-    sample = np.ascontiguousarray(rows[:: max(1, count // SAMPLE)])
+    sample = rows[:: max(1, count // SAMPLE)][:, list(columns)]  # not the other way round: that would copy all
     _, repeats = np.unique(sample, axis=0, return_counts=True)
     once = int(np.count_nonzero(repeats == 1))
     distinct = min(float(count), float(np.sqrt(count / len(sample)) * once + (len(repeats) - once)))

@@ -32,6 +32,7 @@ from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
 from tidelog.state import Batch, Durable, open_state
+from tidelog.store import release_spare
 
 Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
@@ -152,6 +153,7 @@ class LocalSession:
         engine, self._engine = self._engine, None
         if isinstance(engine, Durable):
             engine.close()
+        release_spare()
 
     # ---- between values and words
 

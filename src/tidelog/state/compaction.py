@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from tidelog.analysis.types import TypeSystem
-from tidelog.evaluate.elastic import Background
 from tidelog.state.columns import ROW_GROUP, parquet_writer
 from tidelog.state.files import Files
 from tidelog.state.load import read_table
@@ -75,18 +75,19 @@ class Compactor:
     def __init__(self, files: Files, types: TypeSystem, database: Database) -> None:
         self.files, self.types, self.database = files, types, database
         self._done: list[Compacted] = []
-        self._work: Background | None = None
+        self._background = ThreadPoolExecutor(1, "tidelog-compact")
+        self._work: Future[None] | None = None
 
     def start(self, manifest: Manifest, picture: Callable[[str], Picture]) -> None:
         """Begin with what is due, if nothing is under way."""
-        if self._work is not None and not self._work.done:
+        if self._work is not None and not self._work.done():
             return
         snapshots = [name for name, stored in manifest.relations.items() if wants_snapshot(stored)]
         pictures = {name: picture(name) for name in snapshots}
         merges = {name: to_merge(stored) for name, stored in manifest.relations.items() if name not in pictures}
         merges = {name: files for name, files in merges.items() if files}
         if pictures or merges:
-            self._work = Background(lambda: self._compact(manifest.epoch, pictures, merges))
+            self._work = self._background.submit(self._compact, manifest.epoch, pictures, merges)
 
     def _compact(self, epoch: int, pictures: dict[str, Picture], merges: dict[str, tuple[StoredFile, ...]]) -> None:
         """What fails here is left as it is: the state is complete without it, and the next epoch tries again."""
@@ -102,7 +103,7 @@ class Compactor:
 
     def wait(self) -> None:
         if self._work is not None:
-            self._work.wait()
+            self._work.result()
             self._work = None
 
     def apply(self, manifest: Manifest) -> tuple[Manifest, list[str]]:

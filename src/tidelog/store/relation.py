@@ -8,6 +8,7 @@ where at least 2.5 tuples share a block of 64, under 10 of bitmaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,12 @@ DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
 SAMPLE = 1 << 17  # rows from which density is estimated when they are in order
 REBUILD_SCRATCH = 1024  # words
 VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
+LARGEST_PIECE = 1 << 16  # rows that are turned into 64-bit words at a time
+
+
+def pieces(rows: Any) -> Iterator[slice]:
+    """Cut rows into pieces, so that what is made of them while they are worked on stays small."""
+    return (slice(start, start + LARGEST_PIECE) for start in range(0, len(rows), LARGEST_PIECE))
 
 
 def field(offset: int) -> Any:
@@ -165,16 +172,24 @@ class Relation(RowStates):
     def insert(self, rows: Any) -> int:
         """Add rows (2-D, one column per argument) to the running iteration; how many were new."""
         before = self.count
-        self.database.inserter(self).run(self._batch(rows))
+        inserter = self.database.inserter(self)
+        for piece in pieces(rows):
+            inserter.run(self._batch(rows[piece]))
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each row, whether it is known."""
-        return self.database.member(self, self._batch(rows))
+        found = np.empty(len(rows), np.bool_)
+        for piece in pieces(rows):
+            found[piece] = self.database.member(self, self._batch(rows[piece]))
+        return found
 
     def find(self, rows: Any) -> Array:
         """For each row, its number, or -1; of a relation with state."""
-        return self.database.find(self, self._batch(rows))
+        found = np.empty(len(rows), np.int64)
+        for piece in pieces(rows):
+            found[piece] = self.database.find(self, self._batch(rows[piece]))
+        return found
 
     def _batch(self, rows: Any) -> Array:
         batch = np.ascontiguousarray(rows, np.int64)
@@ -192,8 +207,11 @@ class Relation(RowStates):
     def dispose(self) -> None:
         """Let go of all memory, for a relation that nobody will use again (rows handed out stay valid)."""
         for index in self.indexes.values():
-            index.reset()  # indexes and their relation hold each other
+            index.dispose()  # indexes and their relation hold each other
         self.indexes = {}
+        recycle(self._table)
+        for part in (self._rows, self._numbers, *((self._now,) if self.stateful else ())):
+            part.recycle()
         self._initialise()
 
     def memory(self) -> dict[str, int]:
@@ -221,10 +239,19 @@ class Relation(RowStates):
 
     def enter_absent(self, rows: Any) -> Array:
         """The numbers of these rows; those that were not known are entered as tuples that are not there."""
+        numbers = self.find(rows)
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            added = np.asarray(rows)[unknown]
+            self.append_absent(added)
+            numbers[unknown] = self.find(added)
+        return numbers
+
+    def append_absent(self, rows: Any) -> None:
+        """Enter rows as tuples that are not there."""
         self.iteration = layout.NEVER
         self.insert(rows)
         self.settle()
-        return self.find(rows)
 
     def compact(self) -> None:
         """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""

@@ -72,8 +72,8 @@ class Crew:
             self.job.alive()
 
     def dismiss(self) -> None:
-        """End a job whose worker is lost, and take its lock of the state away from it: it may have run on a machine of which
-        nobody here could tell that it is gone."""
+        """End a job whose worker is lost, and take the state's lock away from it: on another machine, nobody could tell
+        that its owner is gone."""
         if self.job is not None:
             self.job.end(0.0)
         if self.worker is not None and self.settings.state is not None:
