@@ -7,6 +7,8 @@ a process has one JVM.
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +20,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A session with two cores on this machine; Spark's own files are under pytest's temporary folder."""
     sql = pytest.importorskip("pyspark.sql")
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     place = tmp_path_factory.mktemp("spark")
     session = (
         sql.SparkSession.builder.master("local[2]")

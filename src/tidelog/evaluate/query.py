@@ -43,7 +43,7 @@ class Answer:
 
 def answer(query: Source, checked: Checked, database: Database, functors: Mapping[str, Callable[..., Any]]) -> Answer:
     """What holds in the database; it must have the program's relations, settled. Its own relations stay as they are."""
-    prepared = Prepared(_query_program(parse_query(query), checked.program), functors)
+    prepared = Prepared(query_program(parse_query(query), checked.program), functors)
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)
     rules = rules_by_classes(flat_rules(prepared.checked, stratum), database.equivalences)
@@ -59,7 +59,7 @@ def answer(query: Source, checked: Checked, database: Database, functors: Mappin
             database.drop(HEAD)
 
 
-def _query_program(body: tree.Literal, program: tree.Program) -> Checked:
+def query_program(body: tree.Literal, program: tree.Program) -> Checked:
     """The query with the declarations it may use, checked; its variables typed as their places in the body say."""
     surroundings = _surroundings(body, program)
     untyped = check(tree.Program((*surroundings, *_clause(body, ()))))
