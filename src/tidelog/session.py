@@ -196,6 +196,10 @@ def _backend(
         if executor == "dataframe":
             raise error("TL1106", "the executor `dataframe` needs Spark", help="give the session `spark=`")
         return LocalSession(checked, settings, observer)
+    if executor == "dataframe":
+        from tidelog.spark.dataframe.session import DataFrameSession
+
+        return DataFrameSession(checked, settings, spark, observer)
     from tidelog.spark.resident.session import ColumnarSession
 
     return ColumnarSession(checked, settings, spark)

@@ -68,7 +68,7 @@ class Frame:
             for table, problems in checked(batches):
                 if problems:
                     raise TidelogError(problems)
-                yield from _decimals(table, kinds).combine_chunks().to_batches()
+                yield from as_decimals(table, kinds).combine_chunks().to_batches()
 
         return self.frame.mapInArrow(parse, schema_of(self.info))
 
@@ -166,7 +166,8 @@ def _whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
     return pa.table(columns, names=table.column_names) if columns else table
 
 
-def _decimals(table: pa.Table, kinds: tuple[Kind, ...]) -> pa.Table:
+def as_decimals(table: pa.Table, kinds: tuple[Kind, ...]) -> pa.Table:
+    """Unsigned numbers as the decimals that Spark has for them."""
     columns = [
         pc.cast(column, pa.decimal128(20, 0)) if kind is Kind.UNSIGNED else column
         for column, kind in zip(table.columns, kinds, strict=True)

@@ -10,26 +10,22 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-
-import pyarrow as pa
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
-from tidelog.analysis.vocabulary import Vocabulary
-from tidelog.errors import Diagnostic, Report, Severity, Source, TidelogError, error
+from tidelog.errors import Diagnostic, Severity, Source, TidelogError, error
 from tidelog.evaluate.engine import EpochSummary, StratumReport
 from tidelog.evaluate.query import HEAD, query_program
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.frames import Frame
-from tidelog.spark.read import FactReader, Given, split_given
+from tidelog.spark.read import split_given
 from tidelog.spark.resident.crew import Crew
 from tidelog.spark.resident.messages import Bootstrap, Count, Query, Recall, Update, unpacked_diagnostics
 from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
+from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
 from tidelog.state import Batch
 
 if TYPE_CHECKING:
@@ -41,22 +37,11 @@ MOST_LOSSES = 3
 """How often a command is tried with a new worker."""
 
 
-@dataclass
-class ChangeSet:
-    """The facts of an epoch, as they can be sent again."""
-
-    insert: dict[str, list[Given]] = field(default_factory=dict)
-    delete: dict[str, list[Given]] = field(default_factory=dict)
-    clear: tuple[str, ...] = ()
-    batch: Batch | None = None
-
-
-class ColumnarSession:
+class ColumnarSession(OnSpark):
     """See the module's docstring, and `tidelog.Session` for what its methods promise."""
 
     def __init__(self, checked: Checked, settings: Settings, spark: SparkSession) -> None:
-        self.checked, self.settings, self.spark = checked, settings, spark
-        self.vocabulary = Vocabulary(checked)
+        super().__init__(checked, settings, spark)
         self._history: list[ChangeSet] = []  # the first is what Bootstrap began with
         self._crew: Crew | None = Crew(spark, checked, settings)
         self._results = Results(self._crew)
@@ -73,13 +58,10 @@ class ColumnarSession:
 
     def bootstrap(self, facts: Mapping[str, Any] | None = None) -> Epoch[DataFrame]:
         self._open()
-        reader, report = self._reader(), Report()
-        given = reader.inputs() if facts is None else reader.given(facts, report)
-        _raise(report)
-        begun = ChangeSet(insert=given)
-        answer, warnings = self._epoch(lambda: self._bootstrap(begun))
+        begun = self.beginning(facts)
+        ended = self._epoch(lambda: self._bootstrap(begun))
         self._history = [begun]
-        return self._ended(answer, (*reader.bad_rows.report(), *warnings))
+        return self._ended(ended, begun)
 
     def update(
         self,
@@ -89,22 +71,10 @@ class ColumnarSession:
         batch: Batch | None = None,
     ) -> Epoch[DataFrame]:
         self._ready()
-        reader, report = self._reader(), Report()
-        deleted, inserted = reader.given(delete or {}, report), reader.given(insert or {}, report)
-        names = [clear] if isinstance(clear, str) else list(clear)
-        cleared = tuple(name for name in dict.fromkeys(names) if self.vocabulary.is_input(name, report))
-        _raise(report)
-        change = ChangeSet(inserted, deleted, cleared, batch)
-        answer, warnings = self._epoch(lambda: self._update(change))
+        change = self.change(insert, delete, clear, batch)
+        ended = self._epoch(lambda: self._update(change))
         self._history.append(change)
-        return self._ended(answer, (*reader.bad_rows.report(), *warnings))
-
-    def validated(self, name: str, facts: Any) -> Any:
-        report = Report()
-        given = self._reader().given({name: facts}, report)
-        _raise(report)
-        (found,) = given[name]
-        return found.typed() if isinstance(found, Frame) else found
+        return self._ended(ended, change)
 
     def _bootstrap(self, begun: ChangeSet) -> Ended:
         here, there = split_given(begun.insert)
@@ -169,16 +139,13 @@ class ColumnarSession:
         _, (table,) = self._insisting(lambda: self._open().tell(lambda n: Query(n, source.name, source.text)))
         return info, local_frame(self.spark, table, info)
 
-    def _reader(self) -> FactReader:
-        return FactReader(self.spark, self.checked, Path(self.settings.facts), self.settings.skip_bad_rows)
-
-    def _ended(self, answer: Answer, warnings: tuple[Diagnostic, ...]) -> Epoch[DataFrame]:
-        result, _ = answer
+    def _ended(self, ended: Ended, change: ChangeSet) -> Epoch[DataFrame]:
+        (result, _), warnings = ended
         strata = [StratumReport(**(s | {"relations": tuple(s["relations"])})) for s in result["strata"]]
         summary = EpochSummary(**result["summary"], strata=strata)
         self.epoch = summary.epoch
         inserted, deleted = (self._changes(result, side) for side in ("inserted", "deleted"))
-        return Epoch(summary, inserted, deleted, warnings)
+        return Epoch(summary, inserted, deleted, (*change.warnings, *warnings))
 
     def _changes(self, result: dict[str, Any], side: str) -> Changes[DataFrame]:
         counts, epoch, symbols = result["counts"][side], result["summary"]["epoch"], result["symbols"]
@@ -243,32 +210,12 @@ class ColumnarSession:
 
     def _open(self) -> Crew:
         if self._crew is None:
-            raise error("TL1101", "the session is closed", help="use it inside its `with`, or make a new one")
+            raise closed()
         return self._crew
 
     def _ready(self) -> None:
         self._open()
-        if not self.epoch:
-            raise error(
-                "TL1102", "the session has no facts yet",
-                help="call bootstrap(); without an argument it reads the program's `.input` files",
-            )  # fmt: skip
-
-
-def local_frame(spark: SparkSession, table: pa.Table | None, info: RelationInfo) -> DataFrame:
-    """A table of this process as a DataFrame of the relation's types."""
-    from tidelog.spark.frames import _decimals, schema_of
-
-    if table is None or not table.num_rows:
-        return spark.createDataFrame([], schema_of(info))
-    if not info.arity:
-        return spark.createDataFrame([(True,)], schema_of(info))
-    return spark.createDataFrame(_decimals(table, info.kinds), schema_of(info))
-
-
-def _raise(report: Report) -> None:
-    if report.errors:
-        raise TidelogError(report.errors)
+        self.check_ready()
 
 
 def _spark_words(problem: BaseException) -> str:
