@@ -6,6 +6,7 @@ A DataFrame is lazy, and reads when it is used: rows of an epoch can be read whi
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tidelog.analysis.types import RelationInfo
@@ -77,7 +78,5 @@ def _value(F: Any, i: int, kind: Kind) -> Any:
             return F.col(f"t{i}")
         case Kind.UNSIGNED:
             wide = F.col(f"c{i}").cast(SPARK_TYPES[kind])
-            return F.when(
-                F.col(f"c{i}") < 0, (wide + F.lit(2**64).cast("decimal(20,0)")).cast("decimal(20,0)")
-            ).otherwise(wide)
+            return F.when(F.col(f"c{i}") < 0, (wide + F.lit(Decimal(2**64))).cast("decimal(20,0)")).otherwise(wide)
     return F.col(f"c{i}")
