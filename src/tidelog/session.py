@@ -202,7 +202,7 @@ def _backend(
         return DataFrameSession(checked, settings, spark, observer)
     from tidelog.spark.resident.session import ColumnarSession
 
-    return ColumnarSession(checked, settings, spark)
+    return ColumnarSession(checked, settings, spark, observer)
 
 
 def checked_program(program: str | os.PathLike[str] | tree.Program | Checked) -> Checked:
