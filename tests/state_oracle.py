@@ -24,7 +24,7 @@ from tidelog.analysis.graph import Stratum
 from tidelog.lang import tree
 
 PATIENCE = 200_000 if TOTAL else 10_000
-"""Rows that one clause may look at, more of them in long runs. A body of a dozen atoms, as inlining makes them, may take
+"""Rows that a clause may look at, more of them in long runs. A body of a dozen atoms, as inlining makes them, may take
 the oracle hours; it is rejected. Three programs of a hundred took half of its time, and showed no more."""
 
 Row = tuple[Any, ...]

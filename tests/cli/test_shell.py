@@ -14,19 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from reach import REACH
 from tidelog.cli.interpreter import Interpreter
 from tidelog.cli.statements import Statements
 from tidelog.errors import TidelogError
 from tidelog.session import Session
 
-REACH = """
-.decl edge(from: number, to: number)
-.input edge
-.decl path(from: number, to: number)
-path(x, y) :- edge(x, y).
-path(x, y) :- path(x, z), edge(z, y).
-.output path
-"""
 CITIES = """
 .decl Edge(s: symbol, t: symbol)
 .input Edge
