@@ -10,12 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.command import tidelog
 from reach import REACH
-
-
-def tidelog(*args: str | Path, cwd: Path | None = None, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tidelog.cli.main", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, input=stdin, timeout=240, check=False)
 
 
 @pytest.fixture
