@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from tidelog.analysis.check import Checked, check
+from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, Source, error
@@ -28,8 +29,11 @@ from tidelog.evaluate.limits import Limits, Observer
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
+from tidelog.state import Batch
 
 __all__ = ["Epoch", "Session"]
+
+EXECUTORS = ("columnar", "dataframe")
 
 
 class Backend(Protocol):
@@ -40,7 +44,9 @@ class Backend(Protocol):
     @property
     def epoch(self) -> int: ...
     def bootstrap(self, facts: Facts | None = None) -> Epoch[Any]: ...
-    def update(self, insert: Facts | None, delete: Facts | None, clear: str | Iterable[str]) -> Epoch[Any]: ...
+    def update(
+        self, insert: Facts | None, delete: Facts | None, clear: str | Iterable[str], batch: Batch | None
+    ) -> Epoch[Any]: ...
     def validated(self, name: str, facts: Any) -> Any: ...
     def relation(self, name: str) -> Any: ...
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]: ...
@@ -56,12 +62,22 @@ class Session:
     "seconds", after which an Update is given up, and `switching`: whether then the "stratum" at hand is evaluated
     anew or the whole "program". `threads` are for "batch"; the others evaluate on one. With `strict`, deleting an
     absent fact or inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
+
+    With `spark`, a SparkSession that stays its owner's, facts may be DataFrames and results are. `executor` says how it
+    evaluates: "columnar", the default, keeps the store in a Spark task that lives as long as this session; "dataframe"
+    uses nothing but DataFrame operations.
+
+    `state` is a state directory, a path or a URI: if it has a state, the session begins with that, and every epoch is
+    in it before it counts. A state of another program is refused, or with `migrate` brought to this one. A session
+    that is `read_only` takes no lock and changes nothing.
     """
 
     def __init__(
         self,
         program: str | os.PathLike[str] | tree.Program | Checked,
         *,
+        spark: Any = None,
+        executor: str | None = None,
         strategy: str = "elastic",
         switch: float = 0.2,
         budget: str = "derivations",
@@ -73,13 +89,17 @@ class Session:
         skip_bad_rows: bool = False,
         limits: Limits | None = None,
         observer: Observer | None = None,
+        state: str | os.PathLike[str] | None = None,
+        migrate: bool = False,
+        read_only: bool = False,
     ) -> None:
         settings = Settings(
-            strategy, switch, budget, switching, strict, threads, functors, facts, skip_bad_rows, limits or Limits()
-        )
+            strategy, switch, budget, switching, strict, threads, functors, facts, skip_bad_rows, limits or Limits(),
+            state, migrate, read_only,
+        )  # fmt: skip
         settings.check()
         self.checked = checked_program(program)
-        self._backend: Backend = LocalSession(self.checked, settings, observer)
+        self._backend = _backend(self.checked, settings, spark, executor, observer)
 
     # ---- epochs
 
@@ -88,13 +108,19 @@ class Session:
         return self._backend.bootstrap(facts)
 
     def update(
-        self, insert: Facts | None = None, delete: Facts | None = None, clear: str | Iterable[str] = ()
+        self,
+        insert: Facts | None = None,
+        delete: Facts | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
     ) -> Epoch[Any]:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
-        A fact that is both deleted and inserted ends up present; one given twice counts once.
+        A fact that is both deleted and inserted ends up present; one given twice counts once. `batch` is the name of a
+        stream and the number of a batch of it: a batch that was applied before changes nothing, also in another process
+        if the session has a state directory.
         """
-        return self._backend.update(insert, delete, clear)
+        return self._backend.update(insert, delete, clear, batch)
 
     def validated(self, name: str, facts: Any) -> Any:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
@@ -158,6 +184,25 @@ class Session:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _backend(
+    checked: Checked, settings: Settings, spark: Any, executor: str | None, observer: Observer | None
+) -> Backend:
+    if executor not in (None, *EXECUTORS):
+        raise error("TL1106", f"there is no executor `{executor}`",
+                    help=did_you_mean(str(executor), EXECUTORS) or f"it is one of {', '.join(EXECUTORS)}")  # fmt: skip
+    if spark is None:
+        if executor == "dataframe":
+            raise error("TL1106", "the executor `dataframe` needs Spark", help="give the session `spark=`")
+        return LocalSession(checked, settings, observer)
+    if executor == "dataframe":
+        from tidelog.spark.dataframe.session import DataFrameSession
+
+        return DataFrameSession(checked, settings, spark, observer)
+    from tidelog.spark.resident.session import ColumnarSession
+
+    return ColumnarSession(checked, settings, spark)
 
 
 def checked_program(program: str | os.PathLike[str] | tree.Program | Checked) -> Checked:

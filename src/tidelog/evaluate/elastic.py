@@ -43,6 +43,14 @@ class Updater(Protocol):
     def run(self, budget: int = ..., watch: Watch | None = ...) -> int: ...
 
 
+class Keeper(Protocol):
+    """Makes an epoch last before it ends. If it raises, the epoch is given up and nothing of it remains."""
+
+    def keep_bootstrap(self, report: EpochReport, efforts: Mapping[tuple[str, ...], int], seconds: float) -> None: ...
+
+    def keep_update(self, report: EpochReport) -> None: ...
+
+
 LEAST_BUDGET = 1 << 19
 """A stratum is always allowed this much, some ten milliseconds: starting over has fixed costs of thirty."""
 LOOKS = 3
@@ -63,6 +71,7 @@ class Elastic:
         self.updates: dict[tuple[str, ...], Updater] = {}
         self.background = ThreadPoolExecutor(1, "tidelog-prepare")
         self.preparation: Future[None] | None = None
+        self.keeper: Keeper | None = None
 
     @property
     def database(self) -> Database:
@@ -116,6 +125,9 @@ class Elastic:
         try:
             for old in replaced:
                 self.report_replaced(report, old)
+            seconds = report.seconds = time.perf_counter() - start
+            if self.keeper is not None:
+                self.keeper.keep_bootstrap(report, run.efforts, seconds)
         except BaseException:
             run.give_up(replaced)
             raise
@@ -123,11 +135,17 @@ class Elastic:
             self.database.retire(old)
         self.efforts = run.efforts
         self.state.begin_epoch()
+        self.bootstrap_seconds = seconds
         self.updates = {}
         self.preparation = self.background.submit(self.prepare)
-        self.bootstrap_seconds = time.perf_counter() - start
         self.epoch += 1
         return report
+
+    def resume(self, epoch: int, efforts: Mapping[tuple[str, ...], int], bootstrap_seconds: float) -> None:
+        """Go on from an epoch of another process, whose state has been loaded."""
+        self.epoch, self.efforts, self.bootstrap_seconds = epoch, dict(efforts), bootstrap_seconds
+        self.updates = {}
+        self.preparation = self.background.submit(self.prepare)
 
     def report_replaced(self, report: EpochReport, old: Relation) -> None:
         """The change from a relation to the one that took its place."""
@@ -176,6 +194,9 @@ class Elastic:
                     report.strata.append(done)
         summarise(report)
         self.report_changes(report, self.state.epoch.changes)
+        if self.keeper is not None:
+            report.seconds = time.perf_counter() - start
+            self.keeper.keep_update(report)
         self.state.commit()
         self.epoch += 1
         if any(stratum.strategy == "bootstrap" for stratum in report.strata):

@@ -21,6 +21,7 @@ class Epoch(Generic[Table]):
         deleted: Changes[Table],
         warnings: tuple[Diagnostic, ...] = (),
     ) -> None:
+        self.report = report
         self.number = report.epoch
         self.strategy = report.strategy  # what was done in the end, such as "update" or "bootstrap"
         self.why = report.why

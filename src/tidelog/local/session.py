@@ -16,7 +16,7 @@ import pyarrow as pa
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
-from tidelog.errors import Report, Source, TidelogError, error
+from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import NetChange, net_change
 from tidelog.evaluate.engine import Engine, EpochReport, make_engine
@@ -31,6 +31,7 @@ from tidelog.lang.parsing import escape
 from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
+from tidelog.state import Batch, Durable, open_state
 from tidelog.store import release_spare
 
 Facts = Mapping[str, Any]
@@ -47,12 +48,16 @@ class LocalSession:
         self._options = settings.engine_options()
         self._engine: Engine | None = make_engine(checked, self._options, settings.strategy, observer)
         self.epoch = 0
+        self._batches: set[Batch] = set()
+        if settings.state is not None:
+            durable = open_state(self._engine, settings.strategy, settings.state, settings.migrate, settings.read_only)
+            self._engine, self.epoch = durable, durable.epoch
 
     # ---- epochs
 
     def bootstrap(self, facts: Facts | None = None) -> Epoch[pa.Table]:
         """Begin with these facts and no others; without an argument, with those of the program's `.input` files."""
-        engine = self._open()
+        self._open()
         bad_rows = BadRows(self.settings.skip_bad_rows)
         if facts is None:
             inputs = [(self.checked.relations[d.relation], d) for d in self.checked.directives("input")]
@@ -62,16 +67,24 @@ class LocalSession:
             tables = {name: [table] for name, table in self._tables(facts, bad_rows, report).items()}
             _raise(report)
         words = {name: np.concatenate([self.words(name, t) for t in found]) for name, found in tables.items()}
-        return self._ended(engine.bootstrap(words), bad_rows)
+        return self.bootstrap_words(words, tuple(bad_rows.report()))
+
+    def bootstrap_words(self, words: Mapping[str, Words], warnings: tuple[Diagnostic, ...] = ()) -> Epoch[pa.Table]:
+        """Begin with facts that have been checked and encoded."""
+        return self._ended(self._open().bootstrap(words), warnings)
 
     def update(
-        self, insert: Facts | None = None, delete: Facts | None = None, clear: str | Iterable[str] = ()
+        self,
+        insert: Facts | None = None,
+        delete: Facts | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
     ) -> Epoch[pa.Table]:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
         A fact that is both deleted and inserted ends up present; one given twice counts once.
         """
-        engine = self.ready()
+        self.ready()
         bad_rows, report = BadRows(self.settings.skip_bad_rows), Report()
         deleted = self._tables(delete or {}, bad_rows, report)
         inserted = self._tables(insert or {}, bad_rows, report)
@@ -79,15 +92,41 @@ class LocalSession:
         cleared = [name for name in dict.fromkeys(names) if self.vocabulary.is_input(name, report)]
         _raise(report)
         removals = {name: self.words(name, table) for name, table in deleted.items()}
-        removals |= {name: engine.facts(name) for name in cleared}
         additions = {name: self.words(name, table) for name, table in inserted.items()}
-        net = net_change(removals, additions, engine.contains)
+        return self.update_words(removals, additions, cleared, batch, tuple(bad_rows.report()))
+
+    def update_words(
+        self,
+        delete: Mapping[str, Words],
+        insert: Mapping[str, Words],
+        clear: Iterable[str] = (),
+        batch: Batch | None = None,
+        warnings: tuple[Diagnostic, ...] = (),
+    ) -> Epoch[pa.Table]:
+        """The next epoch, of facts that have been checked and encoded."""
+        engine = self.ready()
+        if batch is not None and self.has_applied(batch):
+            return self._ended(
+                EpochReport(self.epoch, "none", f"batch {batch[1]} was applied before", 0.0, 0), warnings
+            )
+        removals = {**delete, **{name: engine.facts(name) for name in clear}}
+        net = net_change(removals, insert, engine.contains)
         if self.settings.strict:
             self._refuse_needless(net)
-        done = engine.update(net.delete, net.insert)
+        if batch is not None and isinstance(engine, Durable):
+            done = engine.update(net.delete, net.insert, batch)
+        else:
+            done = engine.update(net.delete, net.insert)
+        if batch is not None:
+            self._batches.add(batch)
         done.ignored_deletes = {name: len(rows) for name, rows in net.absent.items()}
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
-        return self._ended(done, bad_rows)
+        return self._ended(done, warnings)
+
+    def has_applied(self, batch: Batch) -> bool:
+        """Whether a batch of a stream is part of the state."""
+        engine = self.ready()
+        return batch in self._batches or (isinstance(engine, Durable) and engine.seen(batch))
 
     def validated(self, name: str, facts: Any) -> pa.Table:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
@@ -111,7 +150,9 @@ class LocalSession:
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        self._engine = None
+        engine, self._engine = self._engine, None
+        if isinstance(engine, Durable):
+            engine.close()
         release_spare()
 
     # ---- between values and words
@@ -167,9 +208,9 @@ class LocalSession:
             )  # fmt: skip
         return engine
 
-    def _ended(self, report: EpochReport, bad_rows: BadRows) -> Epoch[pa.Table]:
+    def _ended(self, report: EpochReport, warnings: tuple[Diagnostic, ...]) -> Epoch[pa.Table]:
         self.epoch = report.epoch
-        return Epoch(report, self._changes(report.inserted), self._changes(report.deleted), tuple(bad_rows.report()))
+        return Epoch(report, self._changes(report.inserted), self._changes(report.deleted), warnings)
 
     def _changes(self, rows: dict[str, Words]) -> Changes[pa.Table]:
         dictionaries = self._open().database

@@ -33,6 +33,9 @@ class Settings:
     facts: str | os.PathLike[str] = "."
     skip_bad_rows: bool = False
     limits: Limits = field(default_factory=Limits)
+    state: str | os.PathLike[str] | None = None
+    migrate: bool = False
+    read_only: bool = False
 
     def check(self) -> None:
         report = Report()

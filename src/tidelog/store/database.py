@@ -67,9 +67,13 @@ class Database:
         made = Database(
             self.threads, self.chunk, self.initial_capacity, self.bitmaps_from, self.budget, self.parallel_from
         )
-        made.symbols = self.symbols
-        made.records = Records(made, self.records)
+        made.share_dictionaries(self)
         return made
+
+    def share_dictionaries(self, other: Database) -> None:
+        """Have the symbols and records of another database. This one has no tuples yet."""
+        self.symbols = other.symbols
+        self.records = Records(self, other.records)
 
     def cycles_per_second(self) -> float:
         """How fast the counter runs that plans are timed with."""

@@ -1,0 +1,65 @@
+"""Frames that are computed once and cut off from how they were computed.
+
+A fixpoint makes each frame from the last; without a cut, the plan of iteration k contains those of all before it.
+Spark's reliable checkpoints are used where the session has a folder for them (`spark.checkpoint.dir`); otherwise local
+ones, which live in the executors' memory and on their disks. On a cluster local checkpoints are kept twice, so that the
+loss of one executor loses nothing. Nothing has to be released by hand: Spark drops a checkpoint once nobody refers to
+its frame.
+
+`take` runs one Spark action. What it counts is observed while the frame is computed; where a session does not report
+that (Spark Connect), a second action over the finished frame counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+
+from tidelog.analysis.clauses import Clause
+from tidelog.spark.dataframe.faults import translated
+
+
+class Checkpoints:
+    """Takes checkpoints in a session; `clauses` are those that errors may be about."""
+
+    def __init__(self, spark: SparkSession, clauses: list[Clause]) -> None:
+        self.clauses = clauses
+        self.actions = 0
+        self.reliable = _setting(spark, "spark.checkpoint.dir") is not None
+        self.replicated = not (_setting(spark, "spark.master") or "local").startswith("local")
+        self.observes = not type(spark).__module__.startswith("pyspark.sql.connect")
+
+    def take(self, frame: DataFrame, counted: Mapping[str, Column]) -> tuple[DataFrame, dict[str, int]]:
+        """The frame, computed, and the values of the aggregates over it."""
+        metrics = [column.alias(f"m{i}") for i, column in enumerate(counted.values())]
+        with translated(self.clauses):
+            self.actions += 1
+            if not metrics:
+                return self._cut(frame), {}
+            if self.observes:
+                observation = Observation()
+                taken = self._cut(frame.observe(observation, *metrics))
+                found: Mapping[str, Any] = observation.get
+            else:
+                taken = self._cut(frame)
+                found = taken.agg(*metrics).collect()[0].asDict()
+        values = (found[f"m{i}"] for i in range(len(counted)))
+        return taken, {name: int(value or 0) for name, value in zip(counted, values, strict=True)}
+
+    def _cut(self, frame: DataFrame) -> DataFrame:
+        if self.reliable:
+            return frame.checkpoint()
+        if self.replicated:
+            return frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
+        return frame.localCheckpoint()
+
+
+def _setting(spark: SparkSession, key: str) -> str | None:
+    try:
+        return spark.conf.get(key, None)
+    except PySparkException:  # a server may hide its settings
+        return None

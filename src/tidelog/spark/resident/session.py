@@ -1,0 +1,225 @@
+"""A session whose columnar store lives in a Spark task.
+
+What is always true: the driver holds no facts but those it was handed as Python data. A worker that is lost is noticed
+within seconds and replaced, and what the session knew is there again: from its state directory if it has one, else from
+the facts that Spark holds and the changes since. A command that was cut off is carried out by the new worker.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from tidelog.analysis.check import Checked
+from tidelog.analysis.types import RelationInfo
+from tidelog.errors import Diagnostic, Severity, Source, TidelogError, error
+from tidelog.evaluate.engine import EpochSummary, StratumReport
+from tidelog.evaluate.query import HEAD, query_program
+from tidelog.local import Changes, Epoch, Settings
+from tidelog.spark.frames import Frame
+from tidelog.spark.read import split_given
+from tidelog.spark.resident.crew import Crew
+from tidelog.spark.resident.messages import Bootstrap, Count, Query, Recall, Update, unpacked_diagnostics
+from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
+from tidelog.spark.resident.results import Results
+from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
+from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
+from tidelog.state import Batch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Done = TypeVar("Done")
+Ended: TypeAlias = tuple[Answer, list[Diagnostic]]
+MOST_LOSSES = 3
+"""How often a command is tried with a new worker."""
+
+
+class ColumnarSession(OnSpark):
+    """See the module's docstring, and `tidelog.Session` for what its methods promise."""
+
+    def __init__(self, checked: Checked, settings: Settings, spark: SparkSession) -> None:
+        super().__init__(checked, settings, spark)
+        self._history: list[ChangeSet] = []  # the first is what Bootstrap began with
+        self._crew: Crew | None = Crew(spark, checked, settings)
+        self._results = Results(self._crew)
+        self.epoch = self._started().epoch
+
+    def _started(self) -> Member:
+        try:
+            return self._open().start()
+        except BaseException:
+            self.close()
+            raise
+
+    # ---- epochs
+
+    def bootstrap(self, facts: Mapping[str, Any] | None = None) -> Epoch[DataFrame]:
+        self._open()
+        begun = self.beginning(facts)
+        ended = self._epoch(lambda: self._bootstrap(begun))
+        self._history = [begun]
+        return self._ended(ended, begun)
+
+    def update(
+        self,
+        insert: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
+    ) -> Epoch[DataFrame]:
+        self._ready()
+        change = self.change(insert, delete, clear, batch)
+        ended = self._epoch(lambda: self._update(change))
+        self._history.append(change)
+        return self._ended(ended, change)
+
+    def _bootstrap(self, begun: ChangeSet) -> Ended:
+        here, there = split_given(begun.insert)
+        parts, warnings = self._pushed(there)
+        answer = self._open().tell(lambda n: Bootstrap(n, parts, list(here)), list(here.values()))
+        return answer, warnings
+
+    def _update(self, change: ChangeSet) -> Ended:
+        gone, gone_there = split_given(change.delete)
+        come, come_there = split_given(change.insert)
+        gone_parts, odd = self._pushed(gone_there)
+        come_parts, more = self._pushed(come_there)
+        answer = self._open().tell(
+            lambda n: Update(
+                n, gone_parts, come_parts, list(gone), list(come), list(change.clear), list(change.batch or ())
+            ),
+            [*gone.values(), *come.values()],
+        )
+        return answer, odd + more
+
+    def _pushed(self, frames: Mapping[str, list[Frame]]) -> tuple[dict[str, list[str]], list[Diagnostic]]:
+        """Let Spark's tasks bring facts to the worker: the parts that have arrived, and what was odd."""
+        crew = self._open()
+        if crew.worker is None:
+            raise WorkerLost("it has not started")
+        address, keys = crew.worker.address, crew.keys.of_a_client()
+
+        def push(frame: Frame) -> list[Any]:
+            task = pusher(address, keys, str(uuid.uuid4()), frame)
+            return list(frame.frame.mapInArrow(task, PART_SCHEMA).collect())
+
+        jobs = [(name, frame) for name, several in frames.items() for frame in several]
+        if not jobs:
+            return {}, []
+        with ThreadPoolExecutor(min(4, len(jobs))) as pool:
+            try:
+                done = list(pool.map(lambda job: push(job[1]), jobs))
+            except Exception as problem:
+                crew.check()  # if the worker is gone, that is why
+                raise error("TL1207", f"Spark could not bring the facts: {_spark_words(problem)}") from problem
+        found = [d for rows in done for row in rows for d in unpacked_diagnostics(row["problems"])]
+        wrong = [d for d in found if d.severity is Severity.ERROR]
+        if wrong:
+            raise TidelogError(wrong)
+        parts: dict[str, list[str]] = {name: [] for name in frames}
+        for (name, _), rows in zip(jobs, done, strict=True):
+            parts[name] += [row["part"] for row in rows]
+        return parts, found
+
+    # ---- reading
+
+    def relation(self, name: str) -> DataFrame:
+        self._ready()
+        info = self.vocabulary.info(name)
+        found, _ = self._insisting(lambda: self._open().tell(lambda n: Count(n, name)))
+        return self._results.frame(info, f"rows {name}", found["epoch"], found["rows"], found["symbols"])
+
+    def typed_query(self, text: str | Source) -> tuple[RelationInfo, DataFrame]:
+        self._ready()
+        source = text if isinstance(text, Source) else Source("<query>", text)
+        info = query_program(source, self.checked).relations[HEAD]
+        _, (table,) = self._insisting(lambda: self._open().tell(lambda n: Query(n, source.name, source.text)))
+        return info, local_frame(self.spark, table, info)
+
+    def _ended(self, ended: Ended, change: ChangeSet) -> Epoch[DataFrame]:
+        (result, _), warnings = ended
+        strata = [StratumReport(**(s | {"relations": tuple(s["relations"])})) for s in result["strata"]]
+        summary = EpochSummary(**result["summary"], strata=strata)
+        self.epoch = summary.epoch
+        inserted, deleted = (self._changes(result, side) for side in ("inserted", "deleted"))
+        return Epoch(summary, inserted, deleted, (*change.warnings, *warnings))
+
+    def _changes(self, result: dict[str, Any], side: str) -> Changes[DataFrame]:
+        counts, epoch, symbols = result["counts"][side], result["summary"]["epoch"], result["symbols"]
+
+        def frame(name: str) -> DataFrame:
+            info = self.vocabulary.info(name)
+            if name not in counts:
+                return local_frame(self.spark, None, info)
+            return self._results.frame(info, f"{side} {name}", epoch, counts[name], symbols)
+
+        return Changes(counts, frame)
+
+    # ---- losing a worker
+
+    def _insisting(self, act: Callable[[], Done]) -> Done:
+        """Carry out a command, with a new worker if the one that we have is lost on the way."""
+        losses: list[str] = []
+        while True:
+            try:
+                if losses:
+                    self._recover()
+                return act()
+            except WorkerLost as problem:
+                losses.append(str(problem))
+                self._open().dismiss()
+                if len(losses) == MOST_LOSSES:
+                    raise error(
+                        "TL1208", f"{MOST_LOSSES} workers were lost one after the other: {'; '.join(losses)}",
+                        help="look at Spark's log for the reason; a worker that needs more memory than its "
+                        "container has is "
+                        "killed (spark.executor.memoryOverhead)",
+                    ) from None  # fmt: skip
+
+    def _epoch(self, act: Callable[[], Ended]) -> Ended:
+        """The same for a command that makes an epoch: it may have become durable before its worker was lost."""
+
+        def once() -> Ended:
+            worker = self._open().worker
+            if worker is not None and self.settings.state is not None and worker.epoch > self.epoch:
+                return self._open().tell(Recall), []
+            return act()
+
+        return self._insisting(once)
+
+    def _recover(self) -> None:
+        """A new worker, in the epoch that the session is in."""
+        self._open().start()
+        if self.settings.state is not None:
+            return  # it has opened the state
+        for number, change in enumerate(self._history):
+            if number == 0:
+                self._bootstrap(change)
+            else:
+                self._update(change)
+
+    # ---- its end
+
+    def close(self) -> None:
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
+
+    def _open(self) -> Crew:
+        if self._crew is None:
+            raise closed()
+        return self._crew
+
+    def _ready(self) -> None:
+        self._open()
+        self.check_ready()
+
+
+def _spark_words(problem: BaseException) -> str:
+    """The line of Spark's many that says what went wrong."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    telling = [line for line in lines if "Error" in line or "Exception" in line]
+    return (telling or lines or [type(problem).__name__])[0]
