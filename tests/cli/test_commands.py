@@ -10,25 +10,13 @@ from pathlib import Path
 
 import pytest
 
-REACH = """
-.decl edge(from: number, to: number)
-.input edge
-.decl path(from: number, to: number)
-path(x, y) :- edge(x, y).
-path(x, y) :- path(x, z), edge(z, y).
-.output path
-.printsize path
-"""
-
-
-def tidelog(*args: str | Path, cwd: Path | None = None, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tidelog.cli.main", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, input=stdin, timeout=240, check=False)
+from cli.command import tidelog
+from reach import REACH
 
 
 @pytest.fixture
 def reach(tmp_path: Path) -> Path:
-    (tmp_path / "reach.dl").write_text(REACH)
+    (tmp_path / "reach.dl").write_text(REACH + ".printsize path\n")
     (tmp_path / "facts").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "facts" / "edge.facts").write_text("1\t2\n2\t3\n")
