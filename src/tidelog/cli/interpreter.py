@@ -30,7 +30,7 @@ class Interpreter:
         self.level = level
         self.watch = watch or nullcontext()
         self.transaction: Transaction | None = None
-        self.last: Epoch | None = None
+        self.last: Epoch[Any] | None = None
         self.finished = False
         self._started = time.perf_counter_ns()
 
@@ -113,7 +113,7 @@ class Interpreter:
         if self.level > 0:
             print(self.last, file=sys.stderr)
 
-    def _dump_changes(self, epoch: Epoch) -> None:
+    def _dump_changes(self, epoch: Epoch[Any]) -> None:
         for name in self._shown_relations():
             sides = ((epoch.inserted, "+1"), (epoch.deleted, "-1"))
             rows = sorted((row, sign) for side, sign in sides for row in tuples_of(side[name]))
