@@ -273,7 +273,7 @@ class Durable:
 
     def _refuse_readers(self) -> None:
         if self.directory.lock is None:
-            raise problems.read_only(self.directory.where)
+            raise problems.not_writing(self.directory.where)
 
 
 def _by_stratum(numbers: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:

@@ -94,8 +94,11 @@ def unstable_numbers() -> TidelogError:
     )  # fmt: skip
 
 
-def read_only(where: str) -> TidelogError:
-    return error("TL1211", f"the state in {where} was opened for reading", help="open it without read_only=True")
+def not_writing(where: str) -> TidelogError:
+    return error(
+        "TL1211", f"the state in {where} is not open for writing",
+        help="open it without read_only=True; after an error that left it unclear whether an epoch ended, open it again",
+    )  # fmt: skip
 
 
 def needs_migration_base(where: str) -> TidelogError:
