@@ -60,11 +60,11 @@ def wants_snapshot(stored: StoredRelation) -> bool:
 
 
 def to_merge(stored: StoredRelation) -> tuple[StoredFile, ...]:
-    """The files of changes that should become one."""
+    """The files of changes that should become one: two at least, so that the new one has a name of its own."""
     if len(stored.changes) <= MOST:
         return ()
-    newer, first = 0, len(stored.changes)
-    while first and (stored.changes[first - 1].rows <= newer or len(stored.changes) - first < MOST // 2):
+    newer, first, few = 0, len(stored.changes), max(2, MOST // 2)
+    while first and (stored.changes[first - 1].rows <= newer or len(stored.changes) - first < few):
         first -= 1
         newer += stored.changes[first].rows
     return stored.changes[first:]

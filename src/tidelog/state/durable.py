@@ -231,6 +231,19 @@ class Durable:
         fresh = [file.name for file in written or ()] + compacted
         self._late = self.directory.commit(manifest, fresh)
 
+    def compact(self) -> int:
+        """Fold all changes into new snapshots, now; how many relations had any."""
+        self._refuse_readers()
+        self.compactor.wait()
+        manifest, fresh = self.compactor.apply(self._manifest())
+        folded = [name for name, stored in manifest.relations.items() if stored.changes]
+        prints = {name: stored.fingerprint for name, stored in manifest.relations.items()}
+        with problems.explained("write to", self.directory.where):
+            relations = {name: self._snapshot(name, self.epoch, prints) for name in folded}
+            fresh += [stored.snapshot.name for stored in relations.values()]
+            self.directory.commit(replace(manifest, relations=manifest.relations | relations), fresh)
+        return len(folded)
+
     # ---- contents: those of the inner engine
 
     @property
