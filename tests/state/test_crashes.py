@@ -11,7 +11,9 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,14 +96,15 @@ def survive(folder: Path, at: int, number: int) -> None:
     check_state(folder, EPOCHS)
 
 
-def trying(action):  # type: ignore[no-untyped-def]
+def trying(action: Callable[[], Any]) -> Any:
     """Once more, if the first time is refused as it should be."""
     try:
         return action()
     except TidelogError as problem:
-        assert problem.codes == ("TL1201",), problem
-        assert problem.diagnostics[0].help
-        return action()
+        refused = problem
+    assert refused.codes == ("TL1201",), refused
+    assert refused.diagnostics[0].help
+    return action()
 
 
 def test_a_killed_process_leaves_the_last_acknowledged_epoch_or_the_next(tmp_path: Path) -> None:

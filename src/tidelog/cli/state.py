@@ -46,7 +46,8 @@ def _summary(manifest: Manifest, held: str) -> Iterator[str]:
     size, count = sum(file.bytes for file in manifest.files()), sum(1 for _ in manifest.files())
     writer = "{user} on {host}, process {pid}".format(**manifest.writer)
     yield f"epoch {manifest.epoch}, {manifest.time}, written by {writer}"
-    yield f"format {manifest.format}, Tidelog {manifest.tidelog}, strategy {manifest.strategy}, program {manifest.digest[:12]}"
+    yield f"format {manifest.format}, Tidelog {manifest.tidelog}, strategy {manifest.strategy}"
+    yield f"program {manifest.digest[:12]} (shown with --program)"
     yield f"{count:,} files, {size:,} bytes; lock: {held}"
     for stream, batch in manifest.streams.items():
         yield f"stream {stream}: up to batch {batch}"

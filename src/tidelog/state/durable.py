@@ -25,12 +25,14 @@ from tidelog.state.columns import RELATION, shapes
 from tidelog.state.compaction import Compactor
 from tidelog.state.directory import StateDirectory
 from tidelog.state.effects import effects
+from tidelog.state.files import Files
 from tidelog.state.load import Loader
 from tidelog.state.lock import now
 from tidelog.state.log import Batch, Log
 from tidelog.state.manifest import EpochSummary, Manifest, StoredFile, StoredRelation
 from tidelog.state.migrate import migrate_state
 from tidelog.state.program_text import difference, digest, fingerprints, full_text, numbers_texts, program_of
+from tidelog.state.reader import read_consistently
 from tidelog.state.resume import resume
 from tidelog.state.snapshot import picture, write_changes, write_snapshot
 from tidelog.store import Database
@@ -68,24 +70,32 @@ class Durable:
 
     def _open(self, migrate: bool) -> None:
         manifest = self.directory.manifest
+        if manifest is None and migrate:
+            raise problems.needs_migration_base(self.directory.where)
+        if manifest is None and self.directory.lock is None:
+            raise problems.no_state(self.directory.where)
         if manifest is None:
-            if self.directory.lock is None:
-                raise problems.no_state(self.directory.where)
-            if migrate:
-                raise problems.needs_migration_base(self.directory.where)
             return
-        loader = Loader(self.directory.files, self.checked.types, self.database)
-        with problems.explained("read", self.directory.where):
-            if manifest.digest == self._digest:
-                resume(self.inner, manifest, self.shapes, loader)
-            elif migrate and self.directory.lock is not None:
-                self._keep_migration(manifest, migrate_state(self.inner, manifest, self.shapes, loader))
-            else:
-                raise problems.other_program(
-                    self.directory.where, difference(program_of(manifest.program), self.checked)
-                )
-        if self.directory.lock is not None:
-            self._replay()
+        if self.directory.lock is None:
+            self.directory.manifest = read_consistently(self.directory.files, self._load)
+            return
+        try:
+            with problems.explained("read", self.directory.where, missing=True):
+                self._load(self.directory.files, manifest, migrate)
+        except FileNotFoundError as problem:
+            raise problems.vanished(self.directory.where, problem) from None
+        self._replay()
+
+    def _load(self, files: Files, manifest: Manifest, migrate: bool = False) -> Manifest:
+        """Put the inner engine into the state of a manifest."""
+        loader = Loader(files, self.checked.types, self.database)
+        if manifest.digest == self._digest:
+            resume(self.inner, manifest, self.shapes, loader)
+        elif migrate:
+            self._keep_migration(manifest, migrate_state(self.inner, manifest, self.shapes, loader))
+        else:
+            raise problems.other_program(files.where, difference(program_of(manifest.program), self.checked))
+        return manifest
 
     def _replay(self) -> None:
         """Evaluate a change set that was logged and not acknowledged; one that fails is given up."""

@@ -169,8 +169,13 @@ class Relation(RowStates):
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each row, whether it is known."""
-        return self.database.member(self, self._batch(rows))
+        """For each row, whether it is there."""
+        if not self.dirty:
+            return self.database.member(self, self._batch(rows))
+        numbers = self.find(rows)
+        found = numbers >= 0
+        found[found] = self.now(numbers[found]) != layout.NEVER
+        return found
 
     def find(self, rows: Any) -> Array:
         """For each row, its number, or -1; of a relation with state."""
