@@ -89,7 +89,8 @@ def test_the_lock_of_a_process_that_is_gone_is_taken_over(folder: Path) -> None:
     with Session(REACH, state=folder) as session:
         assert session.epoch == 2
         owner = read_owner(durable(session).directory.files)
-        assert owner is not None and owner.pid == os.getpid()
+        assert owner is not None
+        assert owner.pid == os.getpid()
     assert not (folder / NAME).exists()
 
 
