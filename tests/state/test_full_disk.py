@@ -19,7 +19,9 @@ from tidelog.state.verify import verify
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True, check=False
+    )
     if done.returncode:
         pytest.skip(f"no disk can be mounted here: {done.stderr.decode().strip()}")
     try:
