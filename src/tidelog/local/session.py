@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.changes import NetChange, net_change
+from tidelog.evaluate.changes import Batch, NetChange, net_change
 from tidelog.evaluate.engine import Engine, EpochReport, make_engine
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.query import answer
@@ -31,7 +31,9 @@ from tidelog.lang.parsing import escape
 from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
-from tidelog.state import Batch, Durable, durable, open_state
+
+if TYPE_CHECKING:
+    from tidelog.state import Durable
 
 Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
@@ -48,6 +50,8 @@ class LocalSession:
         engine = make_engine(checked, self._options, settings.strategy, observer)
         self.epoch = 0
         if settings.state is not None:
+            from tidelog.state import open_state  # reads and writes Parquet, which takes a while to import
+
             engine = stored = open_state(
                 engine, settings.strategy, settings.state, settings.migrate, settings.read_only
             )
@@ -82,7 +86,7 @@ class LocalSession:
         A fact that is both deleted and inserted ends up present; one given twice counts once.
         """
         engine = self.ready()
-        if batch is not None and durable(engine).seen(batch):
+        if batch is not None and self._durable().seen(batch):
             before = EpochReport(self.epoch, "none", f"batch {batch[1]} of {batch[0]} was applied before", 0.0, 0)
             return self._ended(before, BadRows())
         bad_rows, report = BadRows(self.settings.skip_bad_rows), Report()
@@ -100,7 +104,7 @@ class LocalSession:
         if batch is None:
             done = engine.update(net.delete, net.insert)
         else:
-            done = durable(engine).update(net.delete, net.insert, batch)
+            done = self._durable().update(net.delete, net.insert, batch)
         done.ignored_deletes = {name: len(rows) for name, rows in net.absent.items()}
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
         return self._ended(done, bad_rows)
@@ -127,9 +131,14 @@ class LocalSession:
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        engine, self._engine = self._engine, None
-        if isinstance(engine, Durable):
-            engine.close()
+        if self._engine is not None and self.settings.state is not None:
+            self._durable().close()
+        self._engine = None
+
+    def _durable(self) -> Durable:
+        from tidelog.state import durable
+
+        return durable(self._open())
 
     # ---- between values and words
 

@@ -4,6 +4,5 @@
 """
 
 from tidelog.state.durable import Durable, durable, open_state
-from tidelog.state.log import Batch
 
-__all__ = ["Batch", "Durable", "durable", "open_state"]
+__all__ = ["Durable", "durable", "open_state"]

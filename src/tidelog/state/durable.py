@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tidelog.errors import TidelogError
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.elastic import Elastic
 from tidelog.evaluate.engine import Engine, EpochReport
 from tidelog.state import problems
@@ -28,7 +29,7 @@ from tidelog.state.effects import effects
 from tidelog.state.files import Files
 from tidelog.state.load import Loader
 from tidelog.state.lock import now
-from tidelog.state.log import Batch, Log
+from tidelog.state.log import Log
 from tidelog.state.manifest import EpochSummary, Manifest, StoredFile, StoredRelation
 from tidelog.state.migrate import migrate_state
 from tidelog.state.program_text import difference, digest, fingerprints, full_text, numbers_texts, program_of
