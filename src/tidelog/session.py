@@ -25,11 +25,11 @@ from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, Source, error
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
-from tidelog.state import Batch
 
 __all__ = ["Epoch", "Session"]
 

@@ -13,10 +13,10 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, TidelogError, error
+from tidelog.evaluate.changes import Batch
 from tidelog.local import Settings
 from tidelog.spark.frames import Frame, as_decimals, schema_of
 from tidelog.spark.read import FactReader, Given
-from tidelog.state import Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Diagnostic, Severity, Source, TidelogError, error
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.engine import EpochSummary, StratumReport
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.prepare import Prepared
@@ -30,7 +31,6 @@ from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
 from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
-from tidelog.state import Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
