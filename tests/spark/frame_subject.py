@@ -96,5 +96,3 @@ def inside(value: Any, declared: Type) -> Any:
 
 def _made(made: Any, values: list[Any]) -> tuple[Any, ...]:
     return tuple(values) if isinstance(made, RecordType) else (made.name, *values)
-
-

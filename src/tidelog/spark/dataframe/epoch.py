@@ -77,7 +77,7 @@ class Epoch:
         given = self.contents.given
         for name in stratum.relations:
             is_input = name in given.layout.kinds
-            self.contents.tables[name] = given if is_input else facts_of(self.evaluation, self.program, (name,), {})
+            self.contents.tables[name] = given if is_input else facts_of(self.program, (name,), {})
 
     # ---- from the last epoch
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import functions as F
-
 from tidelog.analysis.check import Checked
 from tidelog.analysis.graph import Stratum
 from tidelog.lang.depth import deep_recursion
@@ -21,7 +19,8 @@ from tidelog.plan.stateful import StatefulStratum, relations_in, stateful_progra
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.fixpoint import Evaluation, Fixpoint, Gate
 from tidelog.spark.dataframe.special import choice, equivalence, subsumption
-from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table, united
+from tidelog.spark.dataframe.sql import union
+from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table
 from tidelog.values import Kind
 
 
@@ -80,7 +79,7 @@ def evaluate(evaluation: Evaluation, program: Program, stratum: StatefulStratum,
     rules = stratum.rules if stratum.aggregate is None else (stratum.aggregate.rule(),)
     relations = Stratum(stratum.relations, (), stratum.recursive)
     plan = plan_stratum(program.checked, relations, sizes, rules, counted=not stratum.whole)
-    facts = facts_of(evaluation, program, stratum.relations, tables)
+    facts = facts_of(program, stratum.relations, tables)
     fixpoint = Fixpoint(evaluation, plan, inputs)
     fixpoint.gates = tuple(_gates(fixpoint, program, stratum, facts, sizes))
     return fixpoint.run(facts)
@@ -101,12 +100,10 @@ def _gates(fixpoint: Fixpoint, program: Program, stratum: StatefulStratum, facts
     return gates
 
 
-def facts_of(evaluation: Evaluation, program: Program, relations: tuple[str, ...], given: Mapping[str, Table]) -> Table:
+def facts_of(program: Program, relations: tuple[str, ...], given: Mapping[str, Table]) -> Table:
     """The facts of a stratum's relations as a table of it: iteration 0, count 1."""
     layout = Layout({name: program.kinds[name] for name in relations})
-    state = F.lit(0).alias(ITERATION), F.lit(1).cast("bigint").alias(COUNT)
-    frames = [layout.tagged(name, given[name].relation(name), *state) for name in relations if name in given]
-    if not frames:
-        frames = [layout.empty(evaluation.surroundings.spark)]
+    state = {ITERATION: "0", COUNT: "1L"}
+    rows = [layout.tagged(name, given[name].relation(name), state) for name in relations if name in given]
     counts = {name: given[name].counts[name] if name in given else 0 for name in relations}
-    return Table(layout, (Part(united(frames), 0, 0),), counts, sum(counts.values()))
+    return Table(layout, (Part(union(rows or [layout.empty()]), 0, 0),), counts, sum(counts.values()))
