@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from frame_subject import FrameSubject
 from hypothesis import given
 
 import oracle
 import state_oracle
-from frame_subject import FrameSubject
 from strategies.budget import examples, note_seed
 from strategies.engine import checked_program
 from strategies.epochs import History, histories

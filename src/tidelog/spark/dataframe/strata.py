@@ -6,7 +6,7 @@ those of the checked program. Join orders are chosen when a stratum begins, by t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tidelog.analysis.check import Checked
@@ -15,13 +15,15 @@ from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core
 from tidelog.plan.estimate import Guess
 from tidelog.plan.program import flat_rules, plan_stratum
-from tidelog.plan.stateful import StatefulStratum, relations_in, stateful_program
+from tidelog.plan.stateful import RECURSIVE_GROUPS, StatefulStratum, relations_in, stateful_program
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.fixpoint import Evaluation, Fixpoint, Gate
 from tidelog.spark.dataframe.special import choice, equivalence, subsumption
 from tidelog.spark.dataframe.sql import union
 from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table
 from tidelog.values import Kind
+
+STATELESS = "no state is kept"
 
 
 @dataclass(frozen=True)
@@ -31,24 +33,49 @@ class Program:
     checked: Checked
     strata: tuple[StatefulStratum, ...]
     kinds: Mapping[str, tuple[Kind, ...]]
-    counted: bool
 
 
 def program_of(checked: Checked, counted: bool) -> Program:
     """The program with or without state."""
+    stateful = stateful_program(checked)
     if counted:
-        stateful = stateful_program(checked)
-        return Program(checked, stateful.strata, stateful.kinds, True)
+        return Program(checked, in_waves(stateful.strata), stateful.kinds)
+    reasons = {s.relations: s.whole for s in stateful.strata if s.whole and s.whole != RECURSIVE_GROUPS}
     with deep_recursion():
-        strata = tuple(_plain(checked, stratum) for stratum in checked.strata)
-    return Program(checked, strata, {name: info.kinds for name, info in checked.relations.items()}, False)
+        strata = [_plain(checked, stratum, reasons.get(stratum.relations, STATELESS)) for stratum in checked.strata]
+    return Program(checked, in_waves(strata), {name: info.kinds for name, info in checked.relations.items()})
 
 
-def _plain(checked: Checked, stratum: Stratum) -> StatefulStratum:
+def _plain(checked: Checked, stratum: Stratum, reason: str) -> StatefulStratum:
     rules = flat_rules(checked, stratum)
     read = dict.fromkeys(name for rule in rules for name in relations_in(rule.body))
     inputs = tuple(name for name in read if name not in stratum.relations)
-    return StatefulStratum(stratum.relations, inputs, rules, whole="no state is kept", recursive=stratum.recursive)
+    return StatefulStratum(stratum.relations, inputs, rules, whole=reason, recursive=stratum.recursive)
+
+
+def in_waves(strata: Iterable[StatefulStratum]) -> tuple[StatefulStratum, ...]:
+    """The strata by how many others they must wait for; those without recursion that wait for the same number are one,
+    so that one Spark job evaluates them."""
+    depth: dict[str, int] = {}
+    waves: dict[int, list[StatefulStratum]] = {}
+    for stratum in strata:
+        level = 1 + max((depth[name] for name in stratum.inputs), default=0)
+        depth.update(dict.fromkeys(stratum.relations, level))
+        waves.setdefault(level, []).append(stratum)
+    return tuple(made for _, wave in sorted(waves.items()) for made in _joined(wave))
+
+
+def _joined(wave: list[StatefulStratum]) -> list[StatefulStratum]:
+    simple = [s for s in wave if s.rules and not s.recursive and s.whole in (None, STATELESS)]
+    if len(simple) < 2:
+        return wave
+    joined = StatefulStratum(
+        tuple(name for s in simple for name in s.relations),
+        tuple(dict.fromkeys(name for s in simple for name in s.inputs)),
+        tuple(rule for s in simple for rule in s.rules),
+        whole=simple[0].whole,
+    )
+    return [*(s for s in wave if s not in simple), joined]
 
 
 class Sizes(Guess):

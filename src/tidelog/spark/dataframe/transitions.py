@@ -17,11 +17,18 @@ from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
 BEFORE_COUNT, NOW_COUNT = "_bn", "_wn"
 STATES = (BEFORE, BEFORE_COUNT, NOW, NOW_COUNT)
 ABSENT: dict[str, Sql] = {BEFORE: str(NEVER), BEFORE_COUNT: "0L", NOW: str(NEVER), NOW_COUNT: "0L"}
-COME, GONE = f"{NOW} != {NEVER} AND {BEFORE} = {NEVER}", f"{BEFORE} != {NEVER} AND {NOW} = {NEVER}"
 
 
-def is_there(iteration: str) -> Sql:
+def is_there(iteration: Sql) -> Sql:
     return f"{iteration} != {NEVER}"
+
+
+def came(now: Sql = NOW) -> Sql:
+    return f"{now} != {NEVER} AND {BEFORE} = {NEVER}"
+
+
+def went(now: Sql = NOW) -> Sql:
+    return f"{BEFORE} != {NEVER} AND {now} = {NEVER}"
 
 
 @dataclass(frozen=True)
@@ -39,25 +46,35 @@ class Transition:
         cls, checkpoints: Checkpoints, layout: Layout, rows: Query, more: Mapping[str, Sql] | None = None
     ) -> tuple[Transition, dict[str, int]]:
         """The transition that rows describe, which are computed now, and what else was to be counted."""
-        metrics = layout.counted(COME, "+") | layout.counted(GONE, "-") | layout.counted(is_there(NOW), "=")
-        metrics["derivations"] = f"sum(IF({is_there(NOW)}, {NOW_COUNT}, 0))"
-        metrics["last"] = f"max(IF({is_there(NOW)}, {NOW}, 0))"
-        taken, counts = checkpoints.take(rows, metrics | dict(more or {}))
+        taken, counts = checkpoints.take(rows, cls.counted(layout) | dict(more or {}))
+        return cls.of(layout, taken, counts), counts
+
+    @classmethod
+    def of(cls, layout: Layout, rows: Query, counts: Mapping[str, int]) -> Transition:
+        """The transition of computed rows, with what was `counted` of them."""
         names = list(layout.kinds)
         after = Table(
             layout,
-            (Part(_after(layout, taken), 0, counts["last"]),),
+            (Part(_after(layout, rows), 0, counts["last"]),),
             {name: counts[f"={name}"] for name in names},
             counts["derivations"],
         )
         inserted, deleted = ({name: counts[sign + name] for name in names} for sign in "+-")
-        return cls(layout, taken, inserted, deleted, after), counts
+        return cls(layout, rows, inserted, deleted, after)
+
+    @classmethod
+    def counted(cls, layout: Layout, now: Sql = NOW) -> dict[str, Sql]:
+        """Metrics: what must be counted, if `now` is the iteration of a tuple now."""
+        metrics = layout.counted(came(now), "+") | layout.counted(went(now), "-") | layout.counted(is_there(now), "=")
+        metrics["derivations"] = f"sum(IF({is_there(now)}, {NOW_COUNT}, 0))"
+        metrics["last"] = f"max(IF({is_there(now)}, {now}, 0))"
+        return metrics
 
     def rows_inserted(self, name: str) -> Query:
-        return self.layout.rows(name, self.rows.where(COME))
+        return self.layout.rows(name, self.rows.where(came()))
 
     def rows_deleted(self, name: str) -> Query:
-        return self.layout.rows(name, self.rows.where(GONE))
+        return self.layout.rows(name, self.rows.where(went()))
 
 
 def _after(layout: Layout, rows: Query) -> Query:

@@ -32,8 +32,8 @@ NEVER = 2**31 - 1
 """The iteration of a tuple that is not there."""
 
 Relations = Callable[[str, View], Query]
-"""The tuples that a plan sees of a relation: columns c0, c1, …; in an update also `_b` and `_w`, and ALL are the tuples of
-both states."""
+"""The tuples that a plan sees of a relation, with columns c0, c1, …; in an update also `_b` and `_w`, and ALL are then
+the tuples of both states."""
 
 
 @dataclass

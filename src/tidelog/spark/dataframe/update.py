@@ -76,12 +76,12 @@ class PaperUpdate:
         rows = self.begin()
         for k in count(1):  # line 6
             self.evaluation.watch(k, self.old.size)
-            rows, last = self.iterate(rows, k)
+            rows, counts = self.iterate(rows, k)
             if self.work > self.budget:
                 raise OverBudget
-            if last:  # line 16
+            if counts["N_k"] == 0 or not self.stratum.recursive:  # line 16; without recursion N_2 is empty
                 break
-        return Transition.take(self.evaluation.checkpoints, self.layout, end_with(rows, self.layout.columns, k))[0]
+        return Transition.of(self.layout, end_with(rows, self.layout.columns, k), counts)
 
     def begin(self) -> Query:
         """N_0 of the new state; I_0^- <- E-, I_0^+ <- E+ (lines 1, 4, 5)."""
@@ -111,8 +111,8 @@ class PaperUpdate:
 
     # ---- an iteration
 
-    def iterate(self, known: Query, k: int) -> tuple[Query, bool]:
-        """The transition with N_k made, and whether N_k is empty."""
+    def iterate(self, known: Query, k: int) -> tuple[Query, dict[str, int]]:
+        """The transition with N_k made, and what was counted of it as if N_k were the last."""
         layout = self.layout
         rows = [known.only((*layout.columns, *STATES)).adding(dict.fromkeys(TERMS.values(), "0"))]
         for plan in self.plans:
@@ -122,13 +122,15 @@ class PaperUpdate:
                 assert isinstance(head, File)
                 rows.append(layout.tagged(head.relation, self.heads(plan, known, k), ABSENT | marks))
         made = make_N(layout.columns, in_one_task(union(rows), self.rows), k)
-        metrics = {"N_k": f"count_if({NOW} = {k})", WORK: f"sum({WORK})"}
-        metrics |= layout.counted(in_minus(k + 1, BEFORE, NOW), "-") | layout.counted(in_plus(k + 1, BEFORE, NOW), "+")
+        metrics = {"N_k": f"count_if({NOW} = {k})", WORK: f"sum({WORK})"} | Transition.counted(layout, ended(k))
+        metrics |= layout.counted(in_minus(k + 1, BEFORE, NOW), "I-") | layout.counted(
+            in_plus(k + 1, BEFORE, NOW), "I+"
+        )
         taken, counts = self.evaluation.checkpoints.take(made, metrics)
         self.work += counts[WORK]
         for name in self.stratum.relations:
-            self.sizes[minus(name)], self.sizes[plus(name)] = counts[f"-{name}"], counts[f"+{name}"]
-        return taken, counts["N_k"] == 0
+            self.sizes[minus(name)], self.sizes[plus(name)] = counts[f"I-{name}"], counts[f"I+{name}"]
+        return taken, counts
 
     def heads(self, plan: TermPlan, known: Query, k: int) -> Query:
         """Line 10: the heads of a term's derivations."""
@@ -195,7 +197,12 @@ def make_N(columns: tuple[str, ...], rows: Query, k: int) -> Query:
 def end_with(rows: Query, columns: tuple[str, ...], k: int) -> Query:
     """N# ends with N_k: what is left of later N#o is no part of it."""
     kept = {c: c for c in (*columns, BEFORE, BEFORE_COUNT)}
-    return rows.select(kept | {NOW: f"IF({NOW} > {k}, {NEVER}, {NOW})", NOW_COUNT: f"IF({NOW} > {k}, 0L, {NOW_COUNT})"})
+    return rows.select(kept | {NOW: ended(k), NOW_COUNT: f"IF({NOW} > {k}, 0L, {NOW_COUNT})"})
+
+
+def ended(k: int) -> Sql:
+    """The iteration of a tuple now, if there are none after k."""
+    return f"IF({NOW} > {k}, {NEVER}, {NOW})"
 
 
 # ---- sets, by the iterations of tuples before and now
