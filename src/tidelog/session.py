@@ -15,10 +15,11 @@ done, in this process or on Spark, is the business of the sessions behind this o
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tidelog.analysis.check import Checked, check
 from tidelog.analysis.suggest import did_you_mean
@@ -30,6 +31,9 @@ from tidelog.evaluate.limits import Limits, Observer
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
+
+if TYPE_CHECKING:
+    from tidelog.spark.stream import Streams
 
 __all__ = ["Epoch", "Session"]
 
@@ -47,6 +51,7 @@ class Backend(Protocol):
     def update(
         self, insert: Facts | None, delete: Facts | None, clear: str | Iterable[str], batch: Batch | None
     ) -> Epoch[Any]: ...
+    def apply(self, changes: Facts, batch: Batch | None) -> Epoch[Any]: ...
     def validated(self, name: str, facts: Any) -> Any: ...
     def relation(self, name: str) -> Any: ...
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]: ...
@@ -99,13 +104,16 @@ class Session:
         )  # fmt: skip
         settings.check()
         self.checked = checked_program(program)
+        self._turn = threading.RLock()  # streams use the session from threads of their own
+        self._streams: Streams | None = None
         self._backend = _backend(self.checked, settings, spark, executor, observer)
 
     # ---- epochs
 
     def bootstrap(self, facts: Facts | None = None) -> Epoch[Any]:
         """Begin with these facts and no others; without an argument, with those of the program's `.input` files."""
-        return self._backend.bootstrap(facts)
+        with self._turn:
+            return self._backend.bootstrap(facts)
 
     def update(
         self,
@@ -120,17 +128,62 @@ class Session:
         stream and the number of a batch of it: a batch that was applied before changes nothing, also in another process
         if the session has a state directory.
         """
-        return self._backend.update(insert, delete, clear, batch)
+        with self._turn:
+            return self._backend.update(insert, delete, clear, batch)
+
+    def apply(self, changes: Facts, batch: Batch | None = None) -> Epoch[Any]:
+        """The next epoch, of change feeds by relation: tables of facts with a column `_change_type`.
+
+        It says `insert` or `delete`, or as Delta's change feeds do `update_preimage` (a deletion) and
+        `update_postimage` (an insertion). If there is a `_commit_version` or an `_epoch`, the last one's word about
+        a fact counts; within one, deletions come first. `epoch.changes[…]` of another session is such a feed.
+        """
+        with self._turn:
+            return self._backend.apply(changes, batch)
+
+    def apply_stream(
+        self,
+        stream: Any,
+        relation: str | None = None,
+        *,
+        name: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        trigger: Mapping[str, Any] | None = None,
+        on_epoch: Callable[[Epoch[Any]], None] | None = None,
+    ) -> Any:
+        """Let a streaming DataFrame feed a relation, an epoch for each of its micro-batches; gives the StreamingQuery.
+
+        A stream with a column `_change_type` is a change feed, see `apply`; without it, its rows are inserted. The
+        relation need not be named if the program has one input. `name` is the query's name, `checkpoint` its checkpoint
+        location, `trigger` what Spark's `trigger` takes, such as `{"availableNow": True}`. `on_epoch` is called with
+        each epoch, in the query's thread; until it returns the session stays in that epoch. The epoch of a batch that
+        was applied before has the strategy "none" and changes nothing.
+
+        With a state directory and a checkpoint every batch is applied exactly once, whatever process ends when. Without
+        a state directory that holds within this session only: another one does not know the batches of this one, and
+        Spark does not repeat those that the checkpoint has. Closing the session stops its streams.
+        """
+        from tidelog.spark.session import OnSpark
+        from tidelog.spark.stream import StreamOptions, Streams
+
+        with self._turn:
+            if not isinstance(self._backend, OnSpark):
+                raise error("TL1224", "only a session on Spark can be fed by a stream", help="give it `spark=`")
+            self._streams = self._streams or Streams(self._backend, self._turn)
+            place = None if checkpoint is None else os.fspath(checkpoint)
+            return self._streams.start(stream, relation, StreamOptions(name, place, trigger or {}, on_epoch))
 
     def validated(self, name: str, facts: Any) -> Any:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
-        return self._backend.validated(name, facts)
+        with self._turn:
+            return self._backend.validated(name, facts)
 
     # ---- reading
 
     def __getitem__(self, name: str) -> Any:
         """A relation, as it is whenever it is looked at; on Spark, a DataFrame of it."""
-        return self._backend.relation(name)
+        with self._turn:
+            return self._backend.relation(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._backend.vocabulary
@@ -169,13 +222,17 @@ class Session:
 
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]:
         """The same, with the types of the columns."""
-        return self._backend.typed_query(text)
+        with self._turn:
+            return self._backend.typed_query(text)
 
     # ---- its end
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        self._backend.close()
+        if self._streams is not None:
+            self._streams.stop()  # without our turn, for which a batch may be waiting
+        with self._turn:
+            self._backend.close()
 
     def __enter__(self) -> Session:
         return self

@@ -29,6 +29,7 @@ from tidelog.io.given import given_table
 from tidelog.io.read import read_inputs
 from tidelog.lang.parsing import escape
 from tidelog.local.epoch import Changes, Epoch
+from tidelog.local.feed import change_set, feed_table, split_table
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
 from tidelog.store import release_spare
@@ -50,7 +51,8 @@ class LocalSession:
         self._options = settings.engine_options()
         engine = make_engine(checked, self._options, settings.strategy, observer)
         self.epoch = 0
-        self._batches: set[Batch] = set()
+        self._before = 0
+        self._streams: dict[str, int] = {}  # the last batch of each that was applied
         self._durable: Durable | None = None
         if settings.state is not None:
             from tidelog.state import open_state  # reads and writes Parquet, which takes a while to import
@@ -79,7 +81,15 @@ class LocalSession:
 
     def bootstrap_words(self, words: Mapping[str, Words], warnings: tuple[Diagnostic, ...] = ()) -> Epoch[pa.Table]:
         """Begin with facts that have been checked and encoded."""
-        return self._ended(self._open().bootstrap(words), warnings)
+        return self._ended(self._numbered(self._open().bootstrap(words)), warnings)
+
+    def go_on_from(self, epoch: int) -> None:
+        """Take the place of a session that has ended so many epochs: the next one has the next number."""
+        self._before = epoch
+
+    def _numbered(self, report: EpochReport) -> EpochReport:
+        report.epoch += self._before
+        return report
 
     def update(
         self,
@@ -103,6 +113,13 @@ class LocalSession:
         additions = {name: self.words(name, table) for name, table in inserted.items()}
         return self.update_words(removals, additions, cleared, batch, tuple(bad_rows.report()))
 
+    def apply(self, changes: Facts, batch: Batch | None = None) -> Epoch[pa.Table]:
+        """The next epoch, of change feeds: see `local.feed`."""
+        self.ready()
+        types = self.checked.types
+        insert, delete = change_set(changes, self.vocabulary, lambda info, feed: split_table(feed, info, types))
+        return self.update(insert, delete, (), batch)
+
     def update_words(
         self,
         delete: Mapping[str, Words],
@@ -122,18 +139,19 @@ class LocalSession:
         if self.settings.strict:
             self._refuse_needless(net)
         if batch is not None and self._durable is not None:
-            done = self._durable.update(net.delete, net.insert, batch)
+            done = self._numbered(self._durable.update(net.delete, net.insert, batch))
         else:
-            done = engine.update(net.delete, net.insert)
+            done = self._numbered(engine.update(net.delete, net.insert))
         if batch is not None:
-            self._batches.add(batch)
+            self._streams[batch[0]] = batch[1]
         done.ignored_deletes = {name: len(rows) for name, rows in net.absent.items()}
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
         return self._ended(done, warnings)
 
     def has_applied(self, batch: Batch) -> bool:
         """Whether a batch of a stream is part of the state."""
-        return batch in self._batches or (self._durable is not None and self._durable.seen(batch))
+        stored = self._durable is not None and self._durable.seen(batch)
+        return stored or batch[1] <= self._streams.get(batch[0], -1)
 
     def validated(self, name: str, facts: Any) -> pa.Table:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
@@ -217,7 +235,11 @@ class LocalSession:
 
     def _ended(self, report: EpochReport, warnings: tuple[Diagnostic, ...]) -> Epoch[pa.Table]:
         self.epoch = report.epoch
-        return Epoch(report, self._changes(report.inserted), self._changes(report.deleted), warnings)
+        inserted, deleted = self._changes(report.inserted), self._changes(report.deleted)
+        return Epoch(report, inserted, deleted, self._feed, warnings)
+
+    def _feed(self, name: str, sides: Iterable[tuple[str, pa.Table]], epoch: int) -> pa.Table:
+        return feed_table(self.vocabulary.info(name), sides, epoch)
 
     def _changes(self, rows: dict[str, Words]) -> Changes[pa.Table]:
         dictionaries = self._open().database

@@ -1,7 +1,9 @@
-"""What all sessions on Spark have in common: the facts of an epoch, read and checked before anything changes."""
+"""What all sessions on Spark have in common: the facts of an epoch, read and checked before anything changes; and the
+batches of streams, each applied once."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +16,11 @@ from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, TidelogError, error
 from tidelog.evaluate.changes import Batch
-from tidelog.local import Settings
-from tidelog.spark.frames import Frame, as_decimals, schema_of
+from tidelog.evaluate.engine import EpochSummary
+from tidelog.local import Changes, Epoch, Settings
+from tidelog.local.feed import Sides, change_set, split_table
+from tidelog.spark.feed import feed_frame, split_frame
+from tidelog.spark.frames import Frame, as_decimals, is_frame, schema_of
 from tidelog.spark.read import FactReader, Given
 
 if TYPE_CHECKING:
@@ -33,13 +38,56 @@ class ChangeSet:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-class OnSpark:
+class OnSpark(ABC):
     """A session's program and settings, and the reading of its facts."""
 
     def __init__(self, checked: Checked, settings: Settings, spark: SparkSession) -> None:
         self.checked, self.settings, self.spark = checked, settings, spark
         self.vocabulary = Vocabulary(checked)
         self.epoch = 0
+        self._streams: dict[str, int] = {}  # the last batch of each that this session has applied
+
+    @abstractmethod
+    def update(
+        self,
+        insert: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | None = None,
+        clear: str | Iterable[str] = (),
+        batch: Batch | None = None,
+    ) -> Epoch[DataFrame]: ...
+
+    def apply(self, changes: Mapping[str, Any], batch: Batch | None = None) -> Epoch[DataFrame]:
+        """The next epoch, of change feeds: see `spark.feed`."""
+        self.check_ready()
+        if self.has_applied(batch):
+            return self.nothing(batch)
+        insert, delete = change_set(changes, self.vocabulary, self._split)
+        return self.update(insert, delete, (), batch)
+
+    def _split(self, info: RelationInfo, feed: Any) -> Sides[Any]:
+        return split_frame(feed, info) if is_frame(feed) else split_table(feed, info, self.checked.types)
+
+    # ---- batches of streams
+
+    def has_applied(self, batch: Batch | None) -> bool:
+        """Whether this session has applied a batch; what was before it, a state directory knows."""
+        return batch is not None and batch[1] <= self._streams.get(batch[0], -1)
+
+    def remember(self, batch: Batch | None) -> None:
+        if batch is not None:
+            self._streams[batch[0]] = batch[1]
+
+    def nothing(self, batch: Batch | None) -> Epoch[DataFrame]:
+        """What a batch that is replayed does."""
+        assert batch is not None
+        none: Changes[DataFrame] = Changes({}, lambda name: local_frame(self.spark, None, self.vocabulary.info(name)))
+        summary = EpochSummary(self.epoch, "none", f"batch {batch[1]} was applied before", 0.0, 0)
+        return Epoch(summary, none, none, self.feed)
+
+    def feed(self, name: str, sides: Iterable[tuple[str, DataFrame]], epoch: int) -> DataFrame:
+        return feed_frame(self.vocabulary.info(name), sides, epoch)
+
+    # ---- facts
 
     def beginning(self, facts: Mapping[str, Any] | None) -> ChangeSet:
         """What a bootstrap begins with: these facts, or those of the program's `.input` directives."""

@@ -32,7 +32,6 @@ class DataFrameSession(OnSpark):
                         help=f"it has {', '.join(STRATEGIES)}")  # fmt: skip
         options = settings.engine_options()
         self._engine: DataFrames | None = DataFrames(checked, spark, options, settings.strategy, observer)
-        self._batches: set[Batch] = set()
 
     def bootstrap(self, facts: Mapping[str, Any] | None = None) -> Epoch[DataFrame]:
         engine = self._open()
@@ -47,15 +46,13 @@ class DataFrameSession(OnSpark):
         batch: Batch | None = None,
     ) -> Epoch[DataFrame]:
         engine = self._ready()
+        if self.has_applied(batch):
+            return self.nothing(batch)
         change = self.change(insert, delete, clear, batch)
-        if batch in self._batches:
-            none = FrameReport(self.epoch, "none", "this batch was applied before", 0.0, 0)
-            return self._ended(none, change)
         gone, come = self._frames(change.delete), self._frames(change.insert)
         gone |= {name: engine.facts(name) for name in change.clear}
         report = engine.update(gone, come)
-        if batch is not None:
-            self._batches.add(batch)
+        self.remember(batch)
         return self._ended(report, change)
 
     def relation(self, name: str) -> DataFrame:
@@ -79,7 +76,7 @@ class DataFrameSession(OnSpark):
         inserted = self._changes(report.inserted_counts, report.inserted)
         deleted = self._changes(report.deleted_counts, report.deleted)
         summary: EpochSummary = report
-        return Epoch(summary, inserted, deleted, change.warnings)
+        return Epoch(summary, inserted, deleted, self.feed, change.warnings)
 
     def _changes(self, counts: dict[str, int], frames: dict[str, DataFrame]) -> Changes[DataFrame]:
         def frame(name: str) -> DataFrame:

@@ -33,7 +33,8 @@ from tidelog.values import Kind
 MOST_CHANGES = 1 << 28
 """Bytes of changes of past epochs that are kept for whoever reads them late."""
 
-SYMBOLS = "symbols"
+SYMBOLS, ROWS, FACTS = "symbols", "rows", "facts"
+"""What can be asked for: the dictionary, the tuples of a relation, those that were given; else a side of a change."""
 
 
 class Exchange(threading.Thread):
@@ -114,20 +115,22 @@ class Exchange(threading.Thread):
             texts = self.session.ready().database.symbols.decode(ids)
             return pa.table([pa.array(ids), pa.array(texts).cast(pa.string())], names=["id", "text"])
         what, name = get.source.split(" ")
-        rows = self._rows(name, get.epoch) if what == "rows" else self._changed(get, name)
+        rows = self._rows(get, name) if what in (ROWS, FACTS) else self._changed(get, name)
         return self._columns(rows[get.start : get.stop], self.session.checked.relations[name])
 
-    def _rows(self, name: str, epoch: int) -> Words:
-        if epoch != self.session.epoch:
+    def _rows(self, get: Get, name: str) -> Words:
+        if get.epoch != self.session.epoch:
             raise error(
-                "TL1210", f"the tuples of `{name}` in epoch {epoch} are gone: the session is in epoch "
+                "TL1210", f"the tuples of `{name}` in epoch {get.epoch} are gone: the session is in epoch "
                 f"{self.session.epoch}",
                 help="ask the session for the relation again, or keep a DataFrame with cache() and an action "
                 "before the "
                 "next epoch",
             )  # fmt: skip
-        if self._read is None or self._read[:2] != (name, epoch):
-            self._read = name, epoch, self.session.ready().rows(name)
+        if self._read is None or self._read[:2] != (get.source, get.epoch):
+            engine = self.session.ready()
+            rows = engine.facts(name) if get.source.startswith(FACTS) else engine.rows(name)
+            self._read = get.source, get.epoch, rows
         return self._read[2]
 
     def _changed(self, get: Get, name: str) -> Words:

@@ -85,11 +85,13 @@ class Failed(Message):
 
 @dataclass(frozen=True)
 class Bootstrap(Message):
-    """Begin with the facts that tasks have put (`parts`) and with the tables behind this message."""
+    """Begin with the facts that tasks have put (`parts`) and with the tables behind this message. The worker takes the
+    place of one that had ended so many epochs `before`."""
 
     command: int
     parts: dict[str, list[str]]
     relations: list[str]
+    before: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,11 @@ class Query(Message):
 
 @dataclass(frozen=True)
 class Count(Message):
-    """How many tuples has a relation?"""
+    """How many tuples has a relation? Or, how many facts were `given`?"""
 
     command: int
     relation: str
+    given: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.frames import Frame
 from tidelog.spark.read import split_given
 from tidelog.spark.resident.crew import Crew
+from tidelog.spark.resident.exchange import FACTS, ROWS
+from tidelog.spark.resident.history import History
 from tidelog.spark.resident.messages import Bootstrap, Count, Query, Recall, Update, unpacked_diagnostics
 from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
@@ -52,7 +54,7 @@ class ColumnarSession(OnSpark):
         Prepared(checked, functors)  # what is wrong with program or functors is known before anything starts
         declared = {decl.name for decl in checked.program.of(tree.FunctorDecl)}
         settings = replace(settings, functors={name: f for name, f in functors.items() if name in declared})
-        self._history: list[ChangeSet] = []  # the first is what Bootstrap began with
+        self._history = History(spark, checked) if settings.state is None else None
         self._crew: Crew | None = Crew(spark, checked, settings, observer)
         self._results = Results(self._crew)
         self.epoch = self._started().epoch
@@ -69,9 +71,10 @@ class ColumnarSession(OnSpark):
     def bootstrap(self, facts: Mapping[str, Any] | None = None) -> Epoch[DataFrame]:
         self._open()
         begun = self.beginning(facts)
-        ended = self._epoch(lambda: self._bootstrap(begun))
-        self._history = [begun]
-        return self._ended(ended, begun)
+        epoch = self._ended(self._epoch(lambda: self._bootstrap(begun)), begun)
+        if self._history is not None:
+            self._history.begin(begun, self.epoch)
+        return epoch
 
     def update(
         self,
@@ -81,15 +84,23 @@ class ColumnarSession(OnSpark):
         batch: Batch | None = None,
     ) -> Epoch[DataFrame]:
         self._ready()
+        if self.has_applied(batch):
+            return self.nothing(batch)
         change = self.change(insert, delete, clear, batch)
-        ended = self._epoch(lambda: self._update(change))
-        self._history.append(change)
-        return self._ended(ended, change)
+        if self._history is not None:
+            change = self._history.lasting(change)
+        epoch = self._ended(self._epoch(lambda: self._update(change)), change)
+        self.remember(batch)
+        if self._history is not None:
+            self._history.add(change)
+            self._shorten(self._history)
+        return epoch
 
-    def _bootstrap(self, begun: ChangeSet) -> Ended:
+    def _bootstrap(self, begun: ChangeSet, before: int = 0) -> Ended:
+        """Tell the worker to begin; `before` are the epochs that another worker ended before."""
         here, there = split_given(begun.insert)
         parts, warnings = self._pushed(there)
-        answer = self._open().tell(lambda n: Bootstrap(n, parts, list(here)), list(here.values()))
+        answer = self._open().tell(lambda n: Bootstrap(n, parts, list(here), before), list(here.values()))
         return answer, warnings
 
     def _update(self, change: ChangeSet) -> Ended:
@@ -140,7 +151,7 @@ class ColumnarSession(OnSpark):
         self._ready()
         info = self.vocabulary.info(name)
         found, _ = self._insisting(lambda: self._open().tell(lambda n: Count(n, name)))
-        return self._results.frame(info, f"rows {name}", found["epoch"], found["rows"], found["symbols"])
+        return self._results.frame(info, f"{ROWS} {name}", found["epoch"], found["rows"], found["symbols"])
 
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, DataFrame]:
         self._ready()
@@ -155,7 +166,7 @@ class ColumnarSession(OnSpark):
         summary = EpochSummary(**result["summary"], strata=strata)
         self.epoch = summary.epoch
         inserted, deleted = (self._changes(result, side) for side in ("inserted", "deleted"))
-        return Epoch(summary, inserted, deleted, (*change.warnings, *warnings))
+        return Epoch(summary, inserted, deleted, self.feed, (*change.warnings, *warnings))
 
     def _changes(self, result: dict[str, Any], side: str) -> Changes[DataFrame]:
         counts, epoch, symbols = result["counts"][side], result["summary"]["epoch"], result["symbols"]
@@ -203,13 +214,29 @@ class ColumnarSession(OnSpark):
     def _recover(self) -> None:
         """A new worker, in the epoch that the session is in."""
         self._open().start()
-        if self.settings.state is not None:
-            return  # it has opened the state
-        for number, change in enumerate(self._history):
-            if number == 0:
-                self._bootstrap(change)
-            else:
-                self._update(change)
+        if self._history is None or not self._history.changes:
+            return  # it has opened the state, or there is none yet
+        begun, *changes = self._history.changes
+        self._bootstrap(begun, self._history.epoch - 1)
+        for change in changes:
+            self._update(change)
+
+    def _shorten(self, history: History) -> None:
+        """Let the worker's facts take the place of a long history."""
+        if not history.is_long:
+            return
+        try:
+            history.begin_with({name: self._given(name) for name in self.vocabulary.inputs}, self.epoch)
+        except (
+            Exception
+        ):  # whatever it is, the history is still there and the epoch has ended; the next one tries again
+            return
+
+    def _given(self, name: str) -> DataFrame:
+        """The facts of a relation, without those that rules derive."""
+        found, _ = self._open().tell(lambda n: Count(n, name, given=True))
+        info = self.checked.relations[name]
+        return self._results.frame(info, f"{FACTS} {name}", self.epoch, found["rows"], found["symbols"])
 
     # ---- its end
 

@@ -158,7 +158,7 @@ class Worker:
                 case Query():
                     return self._query(message)
                 case Count():
-                    return Done(command, self._count(message.relation)), []
+                    return Done(command, self._count(message)), []
                 case Recall():
                     return Done(command, self._recall()), []
                 case Close():
@@ -171,6 +171,8 @@ class Worker:
     def _bootstrap(self, message: Bootstrap, tables: list[pa.Table]) -> dict[str, Any]:
         facts = self.exchange.taken(message.parts)
         facts |= self._encoded(message.relations, tables)
+        if message.before:
+            self.session.go_on_from(message.before)
         return self._ended(self.session.bootstrap_words(facts))
 
     def _update(self, message: Update, tables: list[pa.Table]) -> dict[str, Any]:
@@ -211,11 +213,12 @@ class Worker:
     def _query(self, message: Query) -> tuple[Message, list[pa.Table]]:
         return Done(message.command), [self.session.typed_query(Source(message.name, message.text))[1]]
 
-    def _count(self, name: str) -> dict[str, Any]:
-        engine = self.session.ready()
+    def _count(self, message: Count) -> dict[str, Any]:
+        engine, name = self.session.ready(), message.relation
         if name not in self.session.vocabulary:
             raise error("TL1103", f"there is no relation `{name}`")
-        return {"epoch": self.session.epoch, "rows": engine.count(name), "symbols": len(engine.database.symbols)}
+        rows = len(engine.facts(name)) if message.given else engine.count(name)
+        return {"epoch": self.session.epoch, "rows": rows, "symbols": len(engine.database.symbols)}
 
 
 def reachable_host(rendezvous: str) -> str:
