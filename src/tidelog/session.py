@@ -26,11 +26,11 @@ from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, Source, error
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
-from tidelog.state import Batch
 
 if TYPE_CHECKING:
     from tidelog.spark.stream import Streams
@@ -265,7 +265,7 @@ def _backend(
         return DataFrameSession(checked, settings, spark, observer)
     from tidelog.spark.resident.session import ColumnarSession
 
-    return ColumnarSession(checked, settings, spark)
+    return ColumnarSession(checked, settings, spark, observer)
 
 
 def checked_program(program: str | os.PathLike[str] | tree.Program | Checked) -> Checked:

@@ -1,7 +1,7 @@
 """One Spark session per test process, small and without a user interface; tests never change or stop it.
 
-`spark` is a classic session. What needs other settings (the defaults, Spark Connect) runs in a process of its own, since
-a process has one JVM.
+`spark` is a classic session. What needs other settings (the defaults, Spark Connect) runs in a process of its own: a
+process has one JVM.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .appName("tidelog tests")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")  # a short life is no time to optimise
         .config("spark.driver.memory", "1g")
         .config("spark.local.dir", str(place / "local"))
         .config("spark.sql.warehouse.dir", str(place / "warehouse"))

@@ -81,6 +81,14 @@ class FrameSubject:
         return found
 
 
+def external(table: pa.Table) -> pa.Table:
+    """An Arrow table of facts with the types that the executor's frames have."""
+    if table.num_columns == 0:
+        return pa.table({"_": pa.array([True] * table.num_rows)})
+    types = [pa.decimal128(20, 0) if t == pa.uint64() else t for t in table.schema.types]
+    return table.cast(pa.schema(list(zip(table.column_names, types, strict=True))))
+
+
 def outside(value: Any, declared: Type) -> Any:
     kind = declared.kind
     if kind is Kind.RECORD:

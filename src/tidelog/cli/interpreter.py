@@ -10,7 +10,7 @@ from threading import TIMEOUT_MAX
 from typing import Any
 
 from tidelog.cli import commands
-from tidelog.cli.command_values import shown, shown_tuples, tuples_of
+from tidelog.cli.command_values import shown_answers, shown_tuples, tuples_of
 from tidelog.cli.statements import Statement
 from tidelog.cli.transaction import Transaction
 from tidelog.errors import Source, TidelogError, error
@@ -135,13 +135,8 @@ class Interpreter:
             print(line)
 
     def _answer(self, query: Source) -> None:
-        """`X = 1, Y = "b"` for each answer; `true` if there are no variables, `false` if there are no answers."""
-        info, table = self.session.typed_query(query)
-        rows = tuples_of(sorted_table(table))
-        for row in rows if info.arity else ():
-            print(", ".join(f"{name} = {value}" for name, value in zip(info.attributes, shown(info, row), strict=True)))
-        if not rows or not info.arity:
-            print("true" if rows else "false")
+        for line in shown_answers(*self.session.typed_query(query)):
+            print(line)
 
     def _profile(self, setting: str) -> None:
         if setting:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.changes import NetChange, net_change
+from tidelog.evaluate.changes import Batch, NetChange, net_change
 from tidelog.evaluate.engine import Engine, EpochReport, make_engine
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.query import answer
@@ -32,8 +32,10 @@ from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.feed import change_set, feed_table, split_table
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
-from tidelog.state import Batch, Durable, open_state
 from tidelog.store import release_spare
+
+if TYPE_CHECKING:
+    from tidelog.state import Durable
 
 Facts = Mapping[str, Any]
 """Relation -> a file's name, rows, columns, a numpy array, or a pandas, polars or Arrow table."""
@@ -47,13 +49,19 @@ class LocalSession:
         self.vocabulary = Vocabulary(checked)
         self.settings = settings
         self._options = settings.engine_options()
-        self._engine: Engine | None = make_engine(checked, self._options, settings.strategy, observer)
+        engine = make_engine(checked, self._options, settings.strategy, observer)
         self.epoch = 0
         self._before = 0
         self._streams: dict[str, int] = {}  # the last batch of each that was applied
+        self._durable: Durable | None = None
         if settings.state is not None:
-            durable = open_state(self._engine, settings.strategy, settings.state, settings.migrate, settings.read_only)
-            self._engine, self.epoch = durable, durable.epoch
+            from tidelog.state import open_state  # reads and writes Parquet, which takes a while to import
+
+            engine = self._durable = open_state(
+                engine, settings.strategy, settings.state, settings.migrate, settings.read_only
+            )
+            self.epoch = self._durable.epoch
+        self._engine: Engine | None = engine
 
     # ---- epochs
 
@@ -130,8 +138,8 @@ class LocalSession:
         net = net_change(removals, insert, engine.contains)
         if self.settings.strict:
             self._refuse_needless(net)
-        if batch is not None and isinstance(engine, Durable):
-            done = self._numbered(engine.update(net.delete, net.insert, batch))
+        if batch is not None and self._durable is not None:
+            done = self._numbered(self._durable.update(net.delete, net.insert, batch))
         else:
             done = self._numbered(engine.update(net.delete, net.insert))
         if batch is not None:
@@ -142,8 +150,8 @@ class LocalSession:
 
     def has_applied(self, batch: Batch) -> bool:
         """Whether a batch of a stream is part of the state."""
-        engine = self.ready()
-        return batch[1] <= self._streams.get(batch[0], -1) or (isinstance(engine, Durable) and engine.seen(batch))
+        stored = self._durable is not None and self._durable.seen(batch)
+        return stored or batch[1] <= self._streams.get(batch[0], -1)
 
     def validated(self, name: str, facts: Any) -> pa.Table:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
@@ -170,9 +178,9 @@ class LocalSession:
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        engine, self._engine = self._engine, None
-        if isinstance(engine, Durable):
-            engine.close()
+        if self._durable is not None:
+            self._durable.close()
+        self._engine = self._durable = None
         release_spare()
 
     # ---- between values and words

@@ -15,13 +15,13 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, TidelogError, error
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.engine import EpochSummary
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.local.feed import Sides, change_set, split_table
 from tidelog.spark.feed import feed_frame, split_frame
 from tidelog.spark.frames import Frame, as_decimals, is_frame, schema_of
 from tidelog.spark.read import FactReader, Given
-from tidelog.state import Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidelog.errors import Report
+from tidelog.evaluate.changes import Batch
 from tidelog.local import Epoch
 from tidelog.local.feed import fact_columns
 from tidelog.spark.frames import framed
 from tidelog.spark.resident.job import classic_context
 from tidelog.spark.session import OnSpark
-from tidelog.state import Batch
 from tidelog.state.columns import CHANGE
 
 if TYPE_CHECKING:

@@ -4,6 +4,5 @@
 """
 
 from tidelog.state.durable import Durable, open_state
-from tidelog.state.log import Batch
 
-__all__ = ["Batch", "Durable", "open_state"]
+__all__ = ["Durable", "open_state"]

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from tidelog.analysis.types import TypeSystem
+from tidelog.errors import TidelogError
 from tidelog.state.columns import ROW_GROUP, parquet_writer
 from tidelog.state.files import Files
 from tidelog.state.load import read_table
@@ -59,11 +60,11 @@ def wants_snapshot(stored: StoredRelation) -> bool:
 
 
 def to_merge(stored: StoredRelation) -> tuple[StoredFile, ...]:
-    """The files of changes that should become one."""
+    """The files of changes that should become one: two at least, so that the new one has a name of its own."""
     if len(stored.changes) <= MOST:
         return ()
-    newer, first = 0, len(stored.changes)
-    while first and (stored.changes[first - 1].rows <= newer or len(stored.changes) - first < MOST // 2):
+    newer, first, few = 0, len(stored.changes), max(2, MOST // 2)
+    while first and (stored.changes[first - 1].rows <= newer or len(stored.changes) - first < few):
         first -= 1
         newer += stored.changes[first].rows
     return stored.changes[first:]
@@ -79,8 +80,8 @@ class Compactor:
         self._work: Future[None] | None = None
 
     def start(self, manifest: Manifest, picture: Callable[[str], Picture]) -> None:
-        """Begin with what is due, if nothing is under way."""
-        if self._work is not None and not self._work.done():
+        """Begin with what is due, if nothing is under way or waits to be applied."""
+        if self._work is not None:
             return
         snapshots = [name for name, stored in manifest.relations.items() if wants_snapshot(stored)]
         pictures = {name: picture(name) for name in snapshots}
@@ -91,7 +92,7 @@ class Compactor:
 
     def _compact(self, epoch: int, pictures: dict[str, Picture], merges: dict[str, tuple[StoredFile, ...]]) -> None:
         """What fails here is left as it is: the state is complete without it, and the next epoch tries again."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, TidelogError):
             for name, files in merges.items():
                 merged = merge(self.files, name, files)
                 self.files.sync(merged.name)
@@ -104,17 +105,19 @@ class Compactor:
     def wait(self) -> None:
         if self._work is not None:
             self._work.result()
-            self._work = None
 
     def apply(self, manifest: Manifest) -> tuple[Manifest, list[str]]:
-        """The manifest with what is done, and the files that are new in it."""
-        done, self._done = self._done, []
+        """The manifest with what is done, once all that was under way is, and the files that are new in it."""
+        if self._work is None or not self._work.done():
+            return manifest, []
+        self._work, done, self._done = None, self._done, []
         relations, fresh = dict(manifest.relations), []
         for compacted in done:
             stored = compacted.applied(relations[compacted.relation]) if compacted.relation in relations else None
             if stored is None:
-                with contextlib.suppress(OSError):
-                    self.files.remove(compacted.file.name)
+                if compacted.file.name not in manifest.names():
+                    with contextlib.suppress(OSError):
+                        self.files.remove(compacted.file.name)
             else:
                 relations[compacted.relation] = stored
                 fresh.append(compacted.file.name)

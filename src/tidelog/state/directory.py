@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import weakref
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+from tidelog.errors import TidelogError
 from tidelog.state import problems
 from tidelog.state.files import Files
 from tidelog.state.lock import NAME as LOCK
@@ -42,6 +44,7 @@ class StateDirectory:
         lock = Lock.take(files)
         try:
             directory = StateDirectory(files, read_manifest(files), lock)
+            weakref.finalize(directory, lock.release)  # whoever forgets to close it does not lock others out for ever
             with problems.explained("write to", files.where):
                 for folder in FOLDERS:
                     files.make_folder(folder)
@@ -61,20 +64,29 @@ class StateDirectory:
         What is returned came when the epoch had ended already, and is to be raised once everybody knows that.
         """
         if self.lock is None:
-            raise problems.read_only(self.where)
+            raise problems.not_writing(self.where)
         self.lock.check()
         self._make_safe(list(fresh))
         late = None
         try:
             self.files.replace(NAME, lambda sink: sink.write(manifest.to_json().encode()))
         except BaseException as problem:
-            if read_manifest(self.files) != manifest:
+            if not self._has_ended(manifest):
                 raise
             late = None if isinstance(problem, OSError) else problem
         past, self.manifest = self.manifest, manifest
         if past is not None:
             self.remove(past.names() - manifest.names())
         return late
+
+    def _has_ended(self, manifest: Manifest) -> bool:
+        """Whether the manifest is in place, though its replacement failed. If that cannot be known, it is the end of
+        writing: the next one who opens the directory will see."""
+        try:
+            return read_manifest(self.files) == manifest
+        except TidelogError:
+            self.close()
+            raise
 
     def _make_safe(self, names: list[str]) -> None:
         with ThreadPoolExecutor(SYNCS) as pool:

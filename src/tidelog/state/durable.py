@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tidelog.errors import TidelogError
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.elastic import Elastic
 from tidelog.evaluate.engine import Engine, EpochReport
 from tidelog.state import problems
@@ -25,12 +26,14 @@ from tidelog.state.columns import RELATION, shapes
 from tidelog.state.compaction import Compactor
 from tidelog.state.directory import StateDirectory
 from tidelog.state.effects import effects
+from tidelog.state.files import Files
 from tidelog.state.load import Loader
 from tidelog.state.lock import now
-from tidelog.state.log import Batch, Log
+from tidelog.state.log import Log
 from tidelog.state.manifest import EpochSummary, Manifest, StoredFile, StoredRelation
 from tidelog.state.migrate import migrate_state
 from tidelog.state.program_text import difference, digest, fingerprints, full_text, numbers_texts, program_of
+from tidelog.state.reader import read_consistently
 from tidelog.state.resume import resume
 from tidelog.state.snapshot import picture, write_changes, write_snapshot
 from tidelog.store import Database
@@ -68,24 +71,32 @@ class Durable:
 
     def _open(self, migrate: bool) -> None:
         manifest = self.directory.manifest
+        if manifest is None and migrate:
+            raise problems.needs_migration_base(self.directory.where)
+        if manifest is None and self.directory.lock is None:
+            raise problems.no_state(self.directory.where)
         if manifest is None:
-            if self.directory.lock is None:
-                raise problems.no_state(self.directory.where)
-            if migrate:
-                raise problems.needs_migration_base(self.directory.where)
             return
-        loader = Loader(self.directory.files, self.checked.types, self.database)
-        with problems.explained("read", self.directory.where):
-            if manifest.digest == self._digest:
-                resume(self.inner, manifest, self.shapes, loader)
-            elif migrate and self.directory.lock is not None:
-                self._keep_migration(manifest, migrate_state(self.inner, manifest, self.shapes, loader))
-            else:
-                raise problems.other_program(
-                    self.directory.where, difference(program_of(manifest.program), self.checked)
-                )
-        if self.directory.lock is not None:
-            self._replay()
+        if self.directory.lock is None:
+            self.directory.manifest = read_consistently(self.directory.files, self._load)
+            return
+        try:
+            with problems.explained("read", self.directory.where, missing=True):
+                self._load(self.directory.files, manifest, migrate)
+        except FileNotFoundError as problem:
+            raise problems.vanished(self.directory.where, problem) from None
+        self._replay()
+
+    def _load(self, files: Files, manifest: Manifest, migrate: bool = False) -> Manifest:
+        """Put the inner engine into the state of a manifest."""
+        loader = Loader(files, self.checked.types, self.database)
+        if manifest.digest == self._digest:
+            resume(self.inner, manifest, self.shapes, loader)
+        elif migrate:
+            self._keep_migration(manifest, migrate_state(self.inner, manifest, self.shapes, loader))
+        else:
+            raise problems.other_program(files.where, difference(program_of(manifest.program), self.checked))
+        return manifest
 
     def _replay(self) -> None:
         """Evaluate a change set that was logged and not acknowledged; one that fails is given up."""
@@ -236,6 +247,19 @@ class Durable:
         fresh = [file.name for file in written or ()] + compacted
         self._late = self.directory.commit(manifest, fresh)
 
+    def compact(self) -> int:
+        """Fold all changes into new snapshots, now; how many relations had any."""
+        self._refuse_readers()
+        self.compactor.wait()
+        manifest, fresh = self.compactor.apply(self._manifest())
+        folded = [name for name, stored in manifest.relations.items() if stored.changes]
+        prints = {name: stored.fingerprint for name, stored in manifest.relations.items()}
+        with problems.explained("write to", self.directory.where):
+            relations = {name: self._snapshot(name, self.epoch, prints) for name in folded}
+            fresh += [stored.snapshot.name for stored in relations.values()]
+            self.directory.commit(replace(manifest, relations=manifest.relations | relations), fresh)
+        return len(folded)
+
     # ---- contents: those of the inner engine
 
     @property
@@ -278,7 +302,7 @@ class Durable:
 
     def _refuse_readers(self) -> None:
         if self.directory.lock is None:
-            raise problems.read_only(self.directory.where)
+            raise problems.not_writing(self.directory.where)
 
 
 def _by_stratum(numbers: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:

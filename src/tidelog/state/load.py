@@ -59,7 +59,6 @@ class Loader:
         starts = np.cumsum([0, *(group.num_rows for group in groups)])
         often = _often_derived(groups)
         room = relation.make_room(stored.rows, _is_wide(shape, groups), often)
-        limits: list[tuple[list[int], list[int]]] = []
 
         def load_groups(first: int) -> None:
             mine = file if first == 0 else open_parquet(self.files, stored, shape)
@@ -67,25 +66,24 @@ class Loader:
                 at = int(starts[number])
                 for batch in read_batches(self.files, stored, mine, number):
                     part = slice(at, at + batch.num_rows)
-                    limits.append(self._fill_rows(shape, batch, room.rows[part]))
+                    for i in range(shape.info.arity):
+                        room.rows[part, i] = self._words(shape, pa.chunked_array([batch.column(i)]), i)
                     if room.iterations is not None:
                         _fill_states(batch, room.iterations[part], room.derived_less_one[part], often)
                     at = part.stop
 
         with ThreadPoolExecutor(READERS) as pool:
             list(pool.map(load_groups, range(min(READERS, len(groups)))))
-        lows = [min(column) for column in zip(*(low for low, _ in limits), strict=True)]
-        highs = [max(column) for column in zip(*(high for _, high in limits), strict=True)]
-        relation.take_rows(stored.rows, lows, highs)
+        relation.take_rows(stored.rows, *self._limits(shape, groups, room.rows))
 
-    def _fill_rows(self, shape: Shape, batch: Any, rows: Any) -> tuple[list[int], list[int]]:
-        """Write the tuples of a batch into rows; the least and greatest word of each column."""
+    def _limits(self, shape: Shape, groups: list[Any], rows: Any) -> tuple[list[int], list[int]]:
+        """The least and greatest word of each column: those of numbers are in the file, others are looked for."""
         lows, highs = [], []
-        for i in range(shape.info.arity):
-            words = self._words(shape, pa.chunked_array([batch.column(i)]), i)
-            rows[:, i] = words
-            lows.append(int(words.min(initial=0)))
-            highs.append(int(words.max(initial=0)))
+        for i, kind in enumerate(shape.info.kinds):
+            found = _limits_of_numbers(groups, i) if kind is Kind.NUMBER else None
+            low, high = found or (int(rows[:, i].min(initial=0)), int(rows[:, i].max(initial=0)))
+            lows.append(low)
+            highs.append(high)
         return lows, highs
 
     def _words(self, shape: Shape, column: Any, i: int) -> Any:
@@ -173,18 +171,22 @@ def _reason(problem: Exception) -> str:
     return str(problem).partition("\n")[0] or type(problem).__name__
 
 
+def _limits_of_numbers(groups: list[Any], column: int) -> tuple[int, int] | None:
+    """The limits of a column of integers, if the file has them."""
+    found = [group.column(column).statistics for group in groups if group.num_rows]
+    if not found or not all(one is not None and one.has_min_max for one in found):
+        return None
+    return min(one.min for one in found), max(one.max for one in found)
+
+
 def _is_wide(shape: Shape, groups: list[Any]) -> bool:
-    """Whether some value needs more than 32 bits, by the statistics of the file."""
+    """Whether some value needs more than 32 bits."""
     for i, kind in enumerate(shape.info.kinds):
         if kind is Kind.FLOAT:
             return True
-        if kind in (Kind.SYMBOL, Kind.RECORD):
-            continue
-        for group in groups:
-            found = group.column(i).statistics
-            if not group.num_rows:
-                continue
-            if found is None or not found.has_min_max or found.max >= _NARROW or found.min < -_NARROW:
+        if kind in (Kind.NUMBER, Kind.UNSIGNED) and any(group.num_rows for group in groups):
+            limits = _limits_of_numbers(groups, i)
+            if limits is None or limits[0] < -_NARROW or limits[1] >= _NARROW:
                 return True
     return False
 

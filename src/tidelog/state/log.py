@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.changes import Batch
 from tidelog.io.codec import encode_column
 from tidelog.state.columns import CHANGE, Shape, parquet_writer, values
 from tidelog.state.files import Files
@@ -28,8 +29,6 @@ from tidelog.store import Database
 
 RELATION = "_relation"
 _BATCH = b"tidelog.batch"
-Batch = tuple[str, int]
-"""The name of a stream and the number of a batch of it."""
 Changes = Mapping[str, Words]
 
 

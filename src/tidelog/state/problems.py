@@ -18,11 +18,14 @@ _ADVICE = {
 
 
 @contextmanager
-def explained(doing: str, where: str) -> Iterator[None]:
-    """An error of the file system in here becomes one that says what to do."""
+def explained(doing: str, where: str, missing: bool = False) -> Iterator[None]:
+    """An error of the file system in here becomes one that says what to do. `missing`: a file that is not there is the
+    business of the caller, who knows whether it should be."""
     try:
         yield
     except OSError as problem:
+        if missing and isinstance(problem, FileNotFoundError):
+            raise
         raise cannot(doing, where, problem) from problem
 
 
@@ -35,7 +38,7 @@ def cannot(doing: str, where: str, problem: OSError) -> TidelogError:
 def no_state(where: str) -> TidelogError:
     return error(
         "TL1202", f"there is no state in {where}",
-        help="`Session(program, state=…)` and its first bootstrap() make one, or `tidelog run … --state`",
+        help="`Session(program, state=…)` and its first bootstrap() make one, or `tidelog bootstrap program.dl DIR`",
     )  # fmt: skip
 
 
@@ -51,6 +54,10 @@ def damaged(where: str, name: str, why: str) -> TidelogError:
         "TL1204", f"{name} of the state in {where} is damaged: {why}",
         help="restore this file from a copy, or begin anew: move the folder away and bootstrap from the original facts",
     )  # fmt: skip
+
+
+def vanished(where: str, problem: FileNotFoundError) -> TidelogError:
+    return damaged(where, str(problem.filename or problem), "it is not there")
 
 
 def other_program(where: str, difference: str) -> TidelogError:
@@ -94,8 +101,11 @@ def unstable_numbers() -> TidelogError:
     )  # fmt: skip
 
 
-def read_only(where: str) -> TidelogError:
-    return error("TL1211", f"the state in {where} was opened for reading", help="open it without read_only=True")
+def not_writing(where: str) -> TidelogError:
+    return error(
+        "TL1211", f"the state in {where} is not open for writing",
+        help="open it without read_only=True; if an error left it unclear whether an epoch ended, open it again",
+    )  # fmt: skip
 
 
 def needs_migration_base(where: str) -> TidelogError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import os
 from collections.abc import Iterator
 
 from tidelog.analysis.check import Checked, check
@@ -18,6 +19,9 @@ from tidelog.errors import Report
 from tidelog.lang import tree
 from tidelog.lang.load import parse_program
 from tidelog.lang.souffle_printer import print_program, show
+from tidelog.state import problems
+from tidelog.state.files import Files
+from tidelog.state.manifest import read_manifest
 from tidelog.values import Kind
 
 _IRRELEVANT = ("output", "printsize")
@@ -32,6 +36,15 @@ def program_of(text: str) -> Checked:
     """The program of a manifest."""
     report = Report()
     return check(parse_program(text, report, "<state>"), report)
+
+
+def stored_program(place: str | os.PathLike[str]) -> Checked:
+    """The program of a state directory."""
+    files = Files.at(place)
+    manifest = read_manifest(files)
+    if manifest is None:
+        raise problems.no_state(files.where)
+    return program_of(manifest.program)
 
 
 def normal_text(checked: Checked) -> str:

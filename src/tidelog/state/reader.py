@@ -91,7 +91,7 @@ def read_consistently(files: Files, read: Callable[[Files, Manifest], Found]) ->
             return read(files, manifest)
         except FileNotFoundError as problem:
             if current_manifest(files) == manifest:
-                raise problems.damaged(files.where, str(problem.filename or problem), "it is not there") from None
+                raise problems.vanished(files.where, problem) from None
     raise problems.restless(files.where)
 
 
@@ -122,9 +122,9 @@ def _keys(table: pa.Table) -> list[str]:
 
 def _last_of_each(changes: pa.Table, keys: list[str]) -> pa.Table:
     """Of several changes of a tuple the last."""
-    numbered = _by_words(changes, keys).append_column("#", pa.array(np.arange(changes.num_rows)))
     if not keys:
         return changes.slice(max(changes.num_rows - 1, 0))
+    numbered = _by_words(changes, keys).append_column("#", pa.array(np.arange(changes.num_rows)))
     last = numbered.group_by(keys).aggregate([("#", "max")]).column("#_max")
     return changes.take(last)
 

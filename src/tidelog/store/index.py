@@ -138,9 +138,9 @@ class Index:
         self._install(TAGGED if pack is None else PACKED, max(6, (n // 4).bit_length()), direct=False)
 
     def _limits(self, n: int) -> tuple[list[int], list[int]]:
-        """The least and the greatest value of each key column among the first n rows."""
-        columns = [self.relation.rows()[:n, column] for column in self.columns]
-        return [int(c.min()) for c in columns], [int(c.max()) for c in columns]
+        """The least and greatest value of each key column among the first n rows."""
+        keys = [self.relation.rows()[:n, column] for column in self.columns]
+        return [int(key.min()) for key in keys], [int(key.max()) for key in keys]
 
     def grow_keys(self) -> None:
         """A larger key table, or one addressed by the key itself."""
@@ -149,7 +149,8 @@ class Index:
         n = max(self._get(layout.X_UPTO), self._get(layout.X_COUNTED))
         direct, bits = False, old_bits + (1 if old_bits > 14 else 2)
         if mode == PACKED and n:
-            tight = packing.fit(*self._limits(self.relation.delta_stop), self.relation.wide, spare=False)
+            lows, highs = self._limits(self.relation.delta_stop)
+            tight = packing.fit(lows, highs, self.relation.wide, spare=False)
             if tight is not None and packing.total_bits(tight) <= bits:
                 direct, bits, self._pack = True, packing.total_bits(tight), tight
         self._install(mode, bits, direct)

@@ -9,26 +9,22 @@ where at least 2.5 tuples share a block of 64, under 10 of bitmaps.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tidelog.plan.steps import View
 from tidelog.store import layout, packing
+from tidelog.store.bulk_rows import DENSE, FULLEST, VERY_DENSE, BulkRows
 from tidelog.store.index import Index
 from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable, address, recycle, zeros
-from tidelog.store.row_states import RowStates
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
-FULLEST = 0.65
 MOST_ROWS = 2**31
-DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
-SAMPLE = 1 << 17  # rows from which density is estimated when they are in order
 REBUILD_SCRATCH = 1024  # words
-VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
 LARGEST_PIECE = 1 << 16  # rows that are turned into 64-bit words at a time
 
 
@@ -49,15 +45,7 @@ def field(offset: int) -> Any:
     return property(get, put)
 
 
-class Room(NamedTuple):
-    """Rows to be written, their iterations, and their numbers of derivations less one (0 until written)."""
-
-    rows: Any
-    iterations: Any
-    derived_less_one: Any
-
-
-class Relation(RowStates):
+class Relation(BulkRows):
     """See the module's docstring. Made by `Database.create`."""
 
     count = field(layout.R_COUNT)
@@ -178,10 +166,18 @@ class Relation(RowStates):
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each row, whether it is known."""
+        """For each row, whether it is there."""
         found = np.empty(len(rows), np.bool_)
         for piece in pieces(rows):
-            found[piece] = self.database.member(self, self._batch(rows[piece]))
+            found[piece] = self._contained(self._batch(rows[piece]))
+        return found
+
+    def _contained(self, batch: Array) -> Any:
+        if not self.dirty:
+            return self.database.member(self, batch)
+        numbers = self.database.find(self, batch)
+        found = numbers >= 0
+        found[found] = self.now(numbers[found]) != layout.NEVER
         return found
 
     def find(self, rows: Any) -> Array:
@@ -235,7 +231,7 @@ class Relation(RowStates):
         self.count = 1
         self.settle()
 
-    # State (see `row_states`)
+    # State (see `row_states` and `bulk_rows`)
 
     def enter_absent(self, rows: Any) -> Array:
         """The numbers of these rows; those that were not known are entered as tuples that are not there."""
@@ -251,37 +247,6 @@ class Relation(RowStates):
         """Enter rows as tuples that are not there."""
         self.iteration = layout.NEVER
         self.insert(rows)
-        self.settle()
-
-    def compact(self) -> None:
-        """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
-        there = np.flatnonzero(self.now() != layout.NEVER)
-        data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
-        room = self.make_room(len(data), self.wide)
-        room.rows[:], room.iterations[:] = data, now
-        many = np.flatnonzero(derived != 1)
-        self.set_derived(many, derived[many])
-        self.take_rows(len(data))
-
-    def make_room(self, count: int, wide: bool, often_derived: bool = False) -> Room:
-        """Forget everything and make room for so many rows, to be written; they count once `take_rows` is called.
-        Say whether many of them have more than one derivation: such memory is cheaper if all of it is used."""
-        self._wide = wide
-        self.clear()
-        self._rows.grow(0, max(count, 1))
-        self._publish_rows()
-        if not self.stateful:
-            return Room(self._rows.data[:count], None, None)
-        self._derived.sparse = not often_derived
-        self._grow_states(max(count, 1))
-        return Room(self._rows.data[:count], self._now.data[:count, 0], self._derived.data[:count, 0])
-
-    def take_rows(self, count: int, lows: list[int] | None = None, highs: list[int] | None = None) -> None:
-        """Count the rows that were written into the room made for them; distinct, with values between the limits."""
-        self.count = count
-        if lows is None or highs is None or not count:
-            lows, highs = self._limits([0] * self.arity, [0] * self.arity)
-        self._fit_identity(lows, highs)
         self.settle()
 
     # Growth, when a kernel asks for it
@@ -352,27 +317,6 @@ class Relation(RowStates):
             best = max(best, (per_block, column), key=lambda b: b[0])
         return best
 
-    def _sampled_density(self) -> tuple[float, int]:
-        """The same of the first rows, for rows in the order of their keys (`key_order`); in any other, it is low."""
-        count = self.count
-        self.count = min(count, SAMPLE)
-        try:
-            return self._density()
-        finally:
-            self.count = count
-
-    def key_order(self) -> Array | None:
-        """All row numbers by the packed keys of their rows, if the identity table has them side by side."""
-        if self.mode != BLOCKED:
-            return None
-        slots = self._table.reshape(-1, layout.SLOT_WORDS[BLOCKED])
-        slots = slots[slots[:, 0] != 0]
-        slots = slots[np.argsort(slots[:, 0])]
-        lists = self._numbers.data[slots[:, layout.B_LIST // 8].astype(np.int32)]
-        bits = np.ascontiguousarray(slots[:, layout.B_BITS // 8]).view(np.uint8).reshape(-1, 8)
-        numbers: Array = lists[np.unpackbits(bits, axis=1, bitorder="little").astype(bool)]
-        return numbers
-
     def refit(self, lows: list[int], highs: list[int]) -> None:
         """Make values between these limits (besides those present) storable: widen, repack, or give up packing."""
         lows, highs = self._limits(lows, highs)
@@ -388,33 +332,6 @@ class Relation(RowStates):
         mode = TAGGED if pack is None else NUMBERED if self.stateful else PACKED
         self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
         self._rebuild(mode, self._bits_for(self.count, self._bits))
-
-    def _limits(self, lows: list[int], highs: list[int]) -> tuple[list[int], list[int]]:
-        """The limits of the values of each column, these included."""
-        if self.count:
-            columns = [self._rows.data[: self.count, c] for c in range(self.arity)]
-            lows = [min(a, int(column.min())) for a, column in zip(lows, columns, strict=True)]
-            highs = [max(a, int(column.max())) for a, column in zip(highs, columns, strict=True)]
-        return lows, highs
-
-    def _bits_for(self, units: float, bits: int = 6) -> int:
-        bits = max(bits, 6)
-        while (1 << bits) * FULLEST < units + 1:
-            bits += 1
-        return bits
-
-    def _fit_identity(self, lows: list[int], highs: list[int]) -> None:
-        """The table that a relation would have come to by inserting its rows: bitmaps if they lie close together."""
-        pack = packing.fit(lows, highs, self.wide)
-        self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
-        if pack is None:
-            return self._rebuild(TAGGED, self._bits_for(self.count))
-        blocks, keys, dense = (BLOCKED, NUMBERED, VERY_DENSE) if self.stateful else (BITMAP, PACKED, DENSE)
-        density, lowest = self._sampled_density() if self.count >= self.database.bitmaps_from else (0.0, 0)
-        if density < dense:
-            return self._rebuild(keys, self._bits_for(self.count))
-        self._pack = packing.lowest_column(pack, lowest)
-        return self._rebuild(blocks, self._bits_for(1.1 * self.count / density + 256))
 
     def index(self, columns: tuple[int, ...], values: set[int], by: int | None = None, kind: int = 0) -> Index:
         """The index on some columns whose entries hold at least `values`, sorted by a column if asked."""

@@ -6,13 +6,9 @@ came, nor on the executor.
 
 from __future__ import annotations
 
-import math
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 from tidelog.errors import InternalError
-from tidelog.spark.dataframe.values import unsigned_decimal, unsigned_order, wrapped
+from tidelog.spark.dataframe.sql import Sql, float_literal
+from tidelog.spark.dataframe.values import NOTHING, unsigned_decimal, unsigned_order, wrapped
 from tidelog.values import Kind
 
 
@@ -20,41 +16,36 @@ def has_value_without_matches(op: str) -> bool:
     return op in ("count", "sum")
 
 
-def fold(op: str, kind: Kind, value: Column | None) -> Column:
+def fold(op: str, kind: Kind, value: Sql | None) -> Sql:
     """The aggregate over the values of a group; null if it has no value for a group without matches."""
     if op == "count":
-        return F.count(F.lit(1))
+        return "count(1)"
     if value is None:
         raise InternalError(f"{op} of nothing")
     match op:
+        case "sum" if kind is Kind.FLOAT:
+            return _added(value)
         case "sum":
-            return _sum(kind, value)
+            return f"coalesce({wrapped(f'sum(cast({value} AS decimal(19,0)))')}, 0L)"
         case "mean":
-            return F.when(F.count(F.lit(1)) > 0, _float_sum(kind, value) / F.nullif(F.count(F.lit(1)), F.lit(0)))
+            return f"{_float_sum(kind, value)} / nullif(count(1), 0)"
     return _extreme(op, kind, value)
 
 
-def _sum(kind: Kind, value: Column) -> Column:
+def _float_sum(kind: Kind, value: Sql) -> Sql:
     if kind is Kind.FLOAT:
         return _added(value)
-    return F.coalesce(wrapped(F.sum(value.cast("decimal(19,0)"))), F.lit(0).cast("bigint"))
+    number = unsigned_decimal(value) if kind is Kind.UNSIGNED else f"cast({value} AS decimal(19,0))"
+    return f"cast(sum({number}) AS double)"
 
 
-def _float_sum(kind: Kind, value: Column) -> Column:
-    if kind is Kind.FLOAT:
-        return _added(value)
-    number = unsigned_decimal(value) if kind is Kind.UNSIGNED else value.cast("decimal(19,0)")
-    return F.sum(number).cast("double")
+def _added(value: Sql) -> Sql:
+    return f"aggregate(array_sort(collect_list({value})), {NOTHING['double']}, (total, x) -> total + x)"
 
 
-def _added(value: Column) -> Column:
-    return F.aggregate(F.array_sort(F.collect_list(value)), F.lit(0.0), lambda total, x: total + x)
-
-
-def _extreme(op: str, kind: Kind, value: Column) -> Column:
-    chosen = F.min if op == "min" else F.max
+def _extreme(op: str, kind: Kind, value: Sql) -> Sql:
     if kind is Kind.UNSIGNED:
-        return unsigned_order(chosen(unsigned_order(value)))
+        return unsigned_order(f"{op}({unsigned_order(value)})")
     if kind is Kind.FLOAT:  # NaN among the values makes a NaN; to Spark it is the greatest
-        return F.when(F.bool_or(F.isnan(value)), F.lit(math.nan)).otherwise(chosen(value))
-    return chosen(value)
+        return f"CASE WHEN bool_or(isnan({value})) THEN {float_literal(float('nan'))} ELSE {op}({value}) END"
+    return f"{op}({value})"

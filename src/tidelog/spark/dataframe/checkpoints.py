@@ -13,44 +13,46 @@ that (Spark Connect), a second action over the finished frame counts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 
 from tidelog.analysis.clauses import Clause
 from tidelog.spark.dataframe.faults import translated
+from tidelog.spark.dataframe.sql import Query, Sql, of_frame
 
 
 class Checkpoints:
     """Takes checkpoints in a session; `clauses` are those that errors may be about."""
 
     def __init__(self, spark: SparkSession, clauses: list[Clause]) -> None:
-        self.clauses = clauses
+        self.spark, self.clauses = spark, clauses
         self.actions = 0
         self.reliable = _setting(spark, "spark.checkpoint.dir") is not None
         self.replicated = not (_setting(spark, "spark.master") or "local").startswith("local")
         self.observes = not type(spark).__module__.startswith("pyspark.sql.connect")
 
-    def take(self, frame: DataFrame, counted: Mapping[str, Column]) -> tuple[DataFrame, dict[str, int]]:
-        """The frame, computed, and the values of the aggregates over it."""
-        metrics = [column.alias(f"m{i}") for i, column in enumerate(counted.values())]
+    def take(self, rows: Query, counted: Mapping[str, Sql]) -> tuple[Query, dict[str, int]]:
+        """The rows, computed, and the values of the aggregates over them."""
+        metrics = F.expr(f"array({', '.join(f'cast({sql} AS bigint)' for sql in counted.values())})").alias("metrics")
         with translated(self.clauses):
             self.actions += 1
-            if not metrics:
-                return self._cut(frame), {}
+            frame = rows.frame(self.spark)
+            if not counted:
+                return of_frame(self.cut(frame), rows.columns), {}
             if self.observes:
                 observation = Observation()
-                taken = self._cut(frame.observe(observation, *metrics))
-                found: Mapping[str, Any] = observation.get
+                taken = self.cut(frame.observe(observation, metrics))
+                found = observation.get["metrics"]
             else:
-                taken = self._cut(frame)
-                found = taken.agg(*metrics).collect()[0].asDict()
-        values = (found[f"m{i}"] for i in range(len(counted)))
-        return taken, {name: int(value or 0) for name, value in zip(counted, values, strict=True)}
+                taken = self.cut(frame)
+                found = taken.agg(metrics).collect()[0][0]
+        return of_frame(taken, rows.columns), {name: n or 0 for name, n in zip(counted, found, strict=True)}
 
-    def _cut(self, frame: DataFrame) -> DataFrame:
+    def cut(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed, without its past."""
         if self.reliable:
             return frame.checkpoint()
         if self.replicated:

@@ -34,6 +34,7 @@ from tidelog.spark.dataframe.given import FactChange, change_facts, given_table
 from tidelog.spark.dataframe.query import answer
 from tidelog.spark.dataframe.refuse import refuse_unsupported
 from tidelog.spark.dataframe.report import FrameReport
+from tidelog.spark.dataframe.sql import Query
 from tidelog.spark.dataframe.strata import facts_of, program_of
 from tidelog.spark.dataframe.tables import ALONE, COUNT, ITERATION, Table, column
 from tidelog.spark.dataframe.transitions import Transition, between
@@ -59,7 +60,7 @@ class DataFrames:
             raise InternalError(f"no strategy {strategy}")
         Prepared(checked, options.functors)
         refuse_unsupported(checked)
-        self.checked, self.options, self.strategy = checked, options, strategy
+        self.checked, self.spark, self.options, self.strategy = checked, spark, options, strategy
         self.program = program_of(checked, counted=strategy != "batch")
         functor_kinds = {d.name: kinds_of(d, checked.types) for d in checked.program.of(tree.FunctorDecl)}
         self.evaluation = Evaluation(
@@ -101,7 +102,7 @@ class DataFrames:
             report.inserted_counts[name] = new.counts[name]
 
     def _transition(self, name: str, old: Table, new: Table) -> Transition:
-        tables = [facts_of(self.evaluation, self.program, (name,), {name: table}) for table in (old, new)]
+        tables = [facts_of(self.program, (name,), {name: table}) for table in (old, new)]
         return between(self.evaluation.checkpoints, *tables)
 
     def update(self, delete: Mapping[str, DataFrame], insert: Mapping[str, DataFrame]) -> FrameReport:
@@ -159,14 +160,14 @@ class DataFrames:
 
     def states(self, name: str) -> DataFrame:
         """The tuples with `_iteration` and `_count`; relations that are evaluated as a whole have no such state."""
-        frame = self._contents.tables[name].relation(name, ITERATION, COUNT)
+        frame = self._contents.tables[name].relation(name, ITERATION, COUNT).frame(self.spark)
         state = F.col(ITERATION).alias("_iteration"), F.col(COUNT).alias("_count")
         return frame.select(*self._columns(self.checked.relations[name], self.checked), *state)
 
     def query(self, source: Source) -> tuple[RelationInfo, DataFrame]:
         """The distinct answers to an ad-hoc conjunctive query."""
         info, found, checked = answer(source, self.checked, self.evaluation.surroundings, self._contents.tables)
-        return info, found.select(*self._columns(info, checked))
+        return info, found.frame(self.spark).select(*self._columns(info, checked))
 
     def close(self) -> None:
         """Let go of all frames: Spark then drops what it holds for them."""
@@ -178,14 +179,14 @@ class DataFrames:
             raise InternalError("nothing was bootstrapped yet")
         return self.contents
 
-    def _outside(self, name: str, frame: DataFrame) -> DataFrame:
-        return frame.select(*self._columns(self.checked.relations[name], self.checked))
+    def _outside(self, name: str, rows: Query) -> DataFrame:
+        return rows.frame(self.spark).select(*self._columns(self.checked.relations[name], self.checked))
 
     def _columns(self, info: RelationInfo, checked: Checked) -> list[Column]:
         """A relation's columns as users see them."""
         types = [checked.types.types[name] for name in info.types]
         return [
-            go_out(F.col(column(i)), declared).alias(attribute)
+            go_out(column(i), declared).alias(attribute)
             for i, (attribute, declared) in enumerate(zip(info.attributes, types, strict=True))
         ] or [F.lit(True).alias(ALONE)]
 

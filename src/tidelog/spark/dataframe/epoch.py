@@ -56,6 +56,13 @@ class Epoch:
                 self.enter(stratum, self.evaluated(stratum))
             else:
                 self.enter_facts(stratum)
+        return self.finished()
+
+    def finished(self) -> Contents:
+        """The contents; inline relations, which no stratum has, are empty."""
+        for name in self.program.checked.relations:
+            if name not in self.contents.tables:
+                self.contents.tables[name] = facts_of(self.program, (name,), {})
         return self.contents
 
     def evaluated(self, stratum: StatefulStratum) -> Table:
@@ -77,7 +84,7 @@ class Epoch:
         given = self.contents.given
         for name in stratum.relations:
             is_input = name in given.layout.kinds
-            self.contents.tables[name] = given if is_input else facts_of(self.evaluation, self.program, (name,), {})
+            self.contents.tables[name] = given if is_input else facts_of(self.program, (name,), {})
 
     # ---- from the last epoch
 
@@ -98,7 +105,7 @@ class Epoch:
             for name in stratum.relations:
                 if transition.inserted.get(name) or transition.deleted.get(name):
                     self.changes[name] = transition
-        return self.contents
+        return self.finished()
 
     def reached(self, stratum: StatefulStratum, old: Contents, facts: Transition) -> bool:
         """Whether the change reaches a stratum: through those below, its facts, or the numbers of the counter."""

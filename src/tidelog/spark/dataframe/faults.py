@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 from tidelog.analysis.clauses import Clause
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.context import rule_text
+from tidelog.spark.dataframe.sql import Sql
 
 _MARK = re.compile(r"tidelog fault in rule (-?\d+): «(.*?)»", re.DOTALL)
 FACTS = -1
@@ -39,10 +38,9 @@ class FactFault(RuleFault):
         super().__init__(FACTS, message)
 
 
-def raised(rule: int, *parts: Column | str) -> Column:
+def raised(rule: int, *parts: Sql) -> Sql:
     """An expression that fails with a message about its row."""
-    texts = [part if isinstance(part, Column) else F.lit(part) for part in parts]
-    return F.raise_error(F.concat(F.lit(f"tidelog fault in rule {rule}: «"), *texts, F.lit("»")))
+    return f"raise_error(concat('tidelog fault in rule {rule}: «', {', '.join(parts)}, '»'))"
 
 
 def _marked(rule: int, message: str) -> str:

@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.plan import steps
 from tidelog.plan.program import StratumPlan
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.checkpoints import Checkpoints
+from tidelog.spark.dataframe.sql import Query, conjunction, union
 from tidelog.spark.dataframe.tables import (
     COUNT,
     ITERATION,
@@ -30,15 +28,14 @@ from tidelog.spark.dataframe.tables import (
     Table,
     in_one_task,
     input_view,
-    united,
 )
-from tidelog.spark.dataframe.text_facts import frame_of, split_facts
+from tidelog.spark.dataframe.text_facts import rows_of, split_facts
 from tidelog.spark.dataframe.translate import Surroundings, Translation
 
 MOST_PARTS = 8
 """A large table with more parts than this has its old parts merged."""
 
-Gate = Callable[[Table, int], DataFrame]
+Gate = Callable[[Table, int], Query]
 """The rows that shall stay of a table to which this iteration has added, or more."""
 
 
@@ -77,7 +74,7 @@ class Fixpoint:
         self.iterate(iteration, (*self.stratum.once, *delta) if counted else self.stratum.once)
         while delta and (self.fresh or iteration == 0):
             iteration += 1
-            self.evaluation.watch(iteration, self.known.rows)
+            self.evaluation.watch(iteration, self.known.size)
             self.iterate(iteration, delta)
             if self.full():
                 break
@@ -93,72 +90,67 @@ class Fixpoint:
         """Add what the plans find."""
         heads = self.heads(iteration, plans)
         if heads is not None:
-            if self.known.rows <= SMALL or self.gates:
+            if self.known.size <= SMALL or self.gates:
                 self.take_all(self.merged(heads, iteration), iteration)
             else:
                 self.add_part(heads, iteration)
         for gate in self.gates:
             self.take_all(gate(self.known, iteration), iteration)
 
-    def heads(self, iteration: int, plans: Iterable[steps.Plan]) -> DataFrame | None:
+    def heads(self, iteration: int, plans: Iterable[steps.Plan]) -> Query | None:
         """The heads of all plans, each as often as it is derived, as rows of the table."""
         layout, surroundings, found = self.known.layout, self.evaluation.surroundings, []
         facts, plans = split_facts(plans)
         for name, rows in facts.items():
-            found.append(layout.tagged(name, frame_of(rows, layout.kinds[name], surroundings.spark)))
+            found.append(layout.tagged(name, rows_of(rows, layout.kinds[name], surroundings.spark)))
         for plan in plans:
-            frame = Translation(surroundings, plan, self.views(iteration), max(0, iteration - 1)).heads()
+            heads = Translation(surroundings, plan, self.views(iteration), max(0, iteration - 1)).heads()
             if any(isinstance(step, steps.Fresh) for step in plan.steps):
-                frame = self.numbered(frame)
+                heads = self.numbered(heads)
             head = plan.steps[-1]
             assert isinstance(head, steps.Emit)
-            found.append(layout.tagged(head.relation, frame))
-        return united(found) if found else None
+            found.append(layout.tagged(head.relation, heads))
+        return union(found) if found else None
 
-    def numbered(self, frame: DataFrame) -> DataFrame:
+    def numbered(self, heads: Query) -> Query:
         """Heads with numbers of the counter: the next plan must know how many."""
-        frame, counted = self.evaluation.checkpoints.take(frame, {"rows": F.count(F.lit(1))})
+        taken, counted = self.evaluation.checkpoints.take(heads, {"rows": "count(1)"})
         self.evaluation.surroundings.counter += counted["rows"]
-        return frame
+        return taken
 
-    def views(self, iteration: int) -> Callable[[str, View], DataFrame]:
-        rows = self.below + self.known.rows
+    def views(self, iteration: int) -> Callable[[str, View], Query]:
+        size = self.below + self.known.size
 
-        def view(name: str, seen: View) -> DataFrame:
+        def view(name: str, seen: View) -> Query:
             if name in self.own:
-                return in_one_task(self.known.view(name, seen, iteration), rows)
-            return input_view(self.inputs[name], name, rows)
+                return in_one_task(self.known.view(name, seen, iteration), size)
+            return input_view(self.inputs[name], name, size)
 
         return view
 
     # ---- small tables: one part
 
-    def merged(self, heads: DataFrame, iteration: int) -> DataFrame:
+    def merged(self, heads: Query, iteration: int) -> Query:
         """The table with the heads: of a group, what is known is one row, and each derivation another."""
         columns = self.known.layout.columns
-        derived = heads.select("*", F.lit(iteration).alias(ITERATION), F.lit(0).cast("bigint").alias(COUNT))
-        both = in_one_task(united([self.known.frame, derived]), self.below + self.known.rows)
-        grouped = both.groupBy(*columns).agg(
-            F.min(ITERATION).alias(ITERATION),
-            F.max(COUNT).alias("_known"),
-            F.sum((F.col(COUNT) == 0).cast("bigint")).alias("_found"),
-        )
-        count = F.when(F.col("_known") > 0, F.col("_known")).otherwise(F.col("_found"))
-        return grouped.select(*columns, ITERATION, count.alias(COUNT))
+        derived = heads.adding({ITERATION: str(iteration), COUNT: "0L"})
+        both = in_one_task(union([self.known.rows, derived]), self.below + self.known.size)
+        count = f"CASE WHEN max({COUNT}) > 0 THEN max({COUNT}) ELSE count(1) END"
+        return both.grouped(columns, {ITERATION: f"min({ITERATION})", COUNT: count})
 
-    def take_all(self, frame: DataFrame, iteration: int) -> None:
-        taken, counts = self.take(frame, iteration)
+    def take_all(self, rows: Query, iteration: int) -> None:
+        taken, counts = self.take(rows, iteration)
         self.fresh, derivations = counts.pop("@fresh"), counts.pop("@derivations")
-        part = Part(taken, 0, iteration)
-        self.known = Table(self.known.layout, (part,), counts, derivations)
+        self.known = Table(self.known.layout, (Part(taken, 0, iteration),), counts, derivations)
 
     # ---- large tables: one more part
 
-    def add_part(self, heads: DataFrame, iteration: int) -> None:
-        columns = list(self.known.layout.columns)
-        found = heads.groupBy(*columns).agg(F.count(F.lit(1)).alias(COUNT))
-        fresh = found.join(self.known.frame.select(*columns), columns, "left_anti")
-        taken, counts = self.take(fresh.select(*columns, F.lit(iteration).alias(ITERATION), COUNT), iteration)
+    def add_part(self, heads: Query, iteration: int) -> None:
+        columns = self.known.layout.columns
+        found = heads.grouped(columns, {COUNT: "count(1)"})
+        there = self.known.rows.select({f"k{c}": c for c in columns})
+        fresh = found.join(there, conjunction(f"{c} = k{c}" for c in columns), "LEFT ANTI")
+        taken, counts = self.take(fresh.adding({ITERATION: str(iteration)}), iteration)
         self.fresh, derivations = counts.pop("@fresh"), counts.pop("@derivations")
         self.compact()
         known = self.known
@@ -173,12 +165,10 @@ class Fixpoint:
         """If the table has many parts, make one of them."""
         known = self.known
         if len(known.parts) > MOST_PARTS:
-            frame, _ = self.evaluation.checkpoints.take(known.frame, {})
-            self.known = replace(known, parts=(Part(frame, 0, known.parts[-1].last),))
+            taken, _ = self.evaluation.checkpoints.take(known.rows, {})
+            self.known = replace(known, parts=(Part(taken, 0, known.parts[-1].last),))
 
-    def take(self, frame: DataFrame, iteration: int) -> tuple[DataFrame, dict[str, int]]:
-        counted = self.known.layout.counted(F.lit(True)) | {
-            "@fresh": F.sum((F.col(ITERATION) == iteration).cast("bigint")),
-            "@derivations": F.sum(COUNT),
-        }
-        return self.evaluation.checkpoints.take(frame, counted)
+    def take(self, rows: Query, iteration: int) -> tuple[Query, dict[str, int]]:
+        counted = self.known.layout.counted("true")
+        counted |= {"@fresh": f"count_if({ITERATION} = {iteration})", "@derivations": f"sum({COUNT})"}
+        return self.evaluation.checkpoints.take(rows, counted)

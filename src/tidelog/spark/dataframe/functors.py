@@ -22,23 +22,24 @@ from tidelog.evaluate import functors as built_in
 from tidelog.evaluate.functors import Fault
 from tidelog.evaluate.user_functors import checked_call
 from tidelog.spark.dataframe.faults import RuleFault
+from tidelog.spark.dataframe.sql import Sql
 from tidelog.spark.dataframe.values import SPARK_TYPES
 from tidelog.values import NUMBER_MIN, UNSIGNED_MAX, Kind
 
 ARROW = {"bigint": pa.int64(), "double": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
 
 
-def compute(rule: int, op: str, kind: Kind, args: Sequence[Column], kinds: Sequence[Kind]) -> Column:
+def compute(rule: int, op: str, kind: Kind, args: Sequence[Sql], kinds: Sequence[Kind]) -> Column:
     """A built-in functor without an expression."""
     return _applied(rule, _function(op, kinds[0]), args, kinds, kind)
 
 
-def call(rule: int, name: str, function: Any, args: Sequence[Column], kinds: Sequence[Kind], result: Kind) -> Column:
+def call(rule: int, name: str, function: Any, args: Sequence[Sql], kinds: Sequence[Kind], result: Kind) -> Column:
     """A functor of the user."""
     return _applied(rule, checked_call(function, name, result), args, kinds, result)
 
 
-def matches(op: str, pattern: Column, text: Column) -> Column:
+def matches(op: str, pattern: Sql, text: Sql) -> Column:
     """match or not_match."""
 
     def holds(pattern: str, text: str) -> bool:
@@ -50,7 +51,7 @@ def matches(op: str, pattern: Column, text: Column) -> Column:
     return _vectorised(holds, "boolean")(pattern, text)
 
 
-def floats_in_range(kind: Kind, args: Sequence[Column]) -> Column:
+def values_in_range(kind: Kind, args: Sequence[Sql]) -> Column:
     """The array of range(start, stop, step) of floats or unsigned numbers."""
 
     def values(*given: Any) -> list[Any]:
@@ -62,7 +63,7 @@ def floats_in_range(kind: Kind, args: Sequence[Column]) -> Column:
 
 
 def _applied(
-    rule: int, function: Callable[..., Any], args: Sequence[Column], kinds: Sequence[Kind], result: Kind
+    rule: int, function: Callable[..., Any], args: Sequence[Sql], kinds: Sequence[Kind], result: Kind
 ) -> Column:
     def value(*given: Any) -> Any:
         try:
@@ -71,7 +72,7 @@ def _applied(
             raise RuleFault(rule, str(problem)) from None
 
     if not args:  # an Arrow function must have an argument, from which it learns how many rows there are
-        return _vectorised(lambda _: value(), SPARK_TYPES[result])(F.lit(0))
+        return _vectorised(lambda _: value(), SPARK_TYPES[result])("0")
     return _vectorised(value, SPARK_TYPES[result])(*args)
 
 
@@ -130,4 +131,5 @@ def _vectorised(function: Callable[..., Any], spark_type: str) -> Callable[..., 
             results.append(known[arguments])
         return pa.array(results, arrow)
 
-    return F.arrow_udf(over_arrays, spark_type)  # type: ignore[attr-defined,no-any-return]
+    made = F.arrow_udf(over_arrays, spark_type)  # type: ignore[attr-defined]
+    return lambda *args: made(*map(F.expr, args))

@@ -32,48 +32,48 @@ from tidelog.io.record_text import (
     render,
 )
 from tidelog.spark.dataframe.faults import FactFault
+from tidelog.spark.dataframe.sql import Sql, float_literal
 from tidelog.values import Kind
 
 DIGITS = 9
 NIL = "0"
+NO_TEXT = "''"
 
 
 # ---- in expressions
 
 
-def pack(fields: Sequence[Column], kinds: Sequence[Kind]) -> Column:
+def pack(fields: Sequence[Sql], kinds: Sequence[Kind]) -> Sql:
     """The record with these fields."""
     texts = [_field_text(field, kind) for field, kind in zip(fields, kinds, strict=True)]
-    lengths = [F.lpad(F.length(text).cast("string"), DIGITS, "0") for text in texts]
-    return F.concat(F.lit(_opening(len(texts))), *lengths, *texts)
+    lengths = [f"lpad(cast(length({text}) AS string), {DIGITS}, '0')" for text in texts]
+    return f"concat('{_opening(len(texts))}', {', '.join([*lengths, *texts]) or NO_TEXT})"
 
 
-def is_record(record: Column, arity: int) -> Column:
+def is_record(record: Sql, arity: int) -> Sql:
     """Whether it is one with so many fields; nil has none."""
-    return record.startswith(F.lit(_opening(arity)))
+    return f"startswith({record}, '{_opening(arity)}')"
 
 
-def unpack(record: Column, arity: int, field: int, kind: Kind) -> Column:
+def unpack(record: Sql, arity: int, field: int, kind: Kind) -> Sql:
     """A field of a record of that arity; of anything else, null."""
     opening = len(_opening(arity))
-    lengths = [record.substr(F.lit(opening + DIGITS * i + 1), F.lit(DIGITS)).try_cast("int") for i in range(field + 1)]
-    start: Column = F.lit(opening + DIGITS * arity + 1)
-    for length in lengths[:-1]:
-        start = start + length
-    text = record.substr(start, lengths[-1])
+    lengths = [f"try_cast(substring({record}, {opening + DIGITS * i + 1}, {DIGITS}) AS int)" for i in range(field + 1)]
+    start = " + ".join([str(opening + DIGITS * arity + 1), *lengths[:-1]])
+    text = f"substring({record}, {start}, {lengths[-1]})"
     if kind in (Kind.SYMBOL, Kind.RECORD):
         return text
-    return text.try_cast("double" if kind is Kind.FLOAT else "bigint")
+    return f"try_cast({text} AS {'double' if kind is Kind.FLOAT else 'bigint'})"
 
 
 def _opening(arity: int) -> str:
     return f"[{arity}:"
 
 
-def _field_text(field: Column, kind: Kind) -> Column:
+def _field_text(field: Sql, kind: Kind) -> Sql:
     if kind is Kind.FLOAT:
-        return F.format_string("%a", field + F.lit(0.0))
-    return field.cast("string")
+        return f"format_string('%a', {field} + {float_literal(0.0)})"
+    return f"cast({field} AS string)"
 
 
 # ---- to and from Soufflé's syntax

@@ -10,13 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Source, error
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.engine import EpochSummary
 from tidelog.evaluate.limits import Observer
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.dataframe.engine import STRATEGIES, DataFrames
 from tidelog.spark.dataframe.report import FrameReport
 from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
-from tidelog.state import Batch
 
 
 class DataFrameSession(OnSpark):

@@ -8,17 +8,14 @@ holds all pairs; a choice domain with several keys takes one per round of choosi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
 
 from tidelog.evaluate.subsumption import plan_for_pairs
 from tidelog.plan import core
 from tidelog.plan.estimate import Estimate
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.checkpoints import Checkpoints
-from tidelog.spark.dataframe.fixpoint import Evaluation, Fixpoint, Gate
+from tidelog.spark.dataframe.fixpoint import Fixpoint, Gate
+from tidelog.spark.dataframe.sql import Query, conjunction, union
 from tidelog.spark.dataframe.tables import COUNT, ITERATION, TAG, Table, column, in_one_task
 from tidelog.spark.dataframe.translate import Translation
 
@@ -26,36 +23,41 @@ from tidelog.spark.dataframe.translate import Translation
 def equivalence(checkpoints: Checkpoints, name: str) -> Gate:
     """An `eqrel`: all pairs of elements that are connected."""
 
-    def gate(table: Table, iteration: int) -> DataFrame:
-        known = table.relation(name, ITERATION)
-        labels = in_one_task(_labels(checkpoints, in_one_task(known, table.rows)), table.rows)
-        left = labels.select(F.col("x").alias("c0"), F.col("label").alias("one"))
-        right = labels.select(F.col("x").alias("c1"), F.col("label").alias("other"))
-        pairs = left.join(right, F.col("one") == F.col("other")).select("c0", "c1")
-        dated = in_one_task(known, table.rows).join(pairs, ["c0", "c1"], "right")
-        rows = dated.select("c0", "c1", F.coalesce(ITERATION, F.lit(iteration)).alias(ITERATION))
-        return _with_rows(table, name, rows)
+    def gate(table: Table, iteration: int) -> Query:
+        known = in_one_task(table.relation(name, ITERATION), table.size)
+        labels = in_one_task(_labels(checkpoints, known, table.size), table.size)
+        left = labels.select({"c0": "x", "one": "label"})
+        right = labels.select({"c1": "x", "other": "label"})
+        pairs = left.join(right, "one = other").only(("c0", "c1"))
+        dated = known.select({"k0": "c0", "k1": "c1", ITERATION: ITERATION})
+        rows = pairs.join(dated, "c0 = k0 AND c1 = k1", "LEFT", ("k0", "k1"))
+        return _with_rows(table, name, rows.adding({ITERATION: f"coalesce({ITERATION}, {iteration})"}))
 
     return gate
 
 
-def _labels(checkpoints: Checkpoints, pairs: DataFrame) -> DataFrame:
-    """For each element x a label that it shares with exactly those connected to it: the least of them."""
-    edges = pairs.select(F.col("c0").alias("x"), F.col("c1").alias("y"))
-    edges = edges.union(edges.select("y", "x")).distinct()
-    labels, _ = checkpoints.take(edges.groupBy("x").agg(F.least("x", F.min("y")).alias("label")), {})
+def _labels(checkpoints: Checkpoints, pairs: Query, size: int) -> Query:
+    """For each element x a label that it shares with exactly those connected to it: the least of them.
+
+    In a round, an element takes the least label near it, offers it to the element it is labelled with, and then takes
+    the label of its label.
+    """
+    ways = [pairs.select({"x": one, "y": other}) for one, other in (("c0", "c1"), ("c1", "c0"))]
+    edges, _ = checkpoints.take(in_one_task(union(ways), size).distinct(), {})
+    labels, _ = checkpoints.take(edges.grouped(["x"], {"label": "least(x, min(y))"}), {})
     changed = 1
     while changed:
-        near = edges.join(labels.select(F.col("x").alias("y"), F.col("label").alias("near")), "y")
-        low = near.groupBy("x").agg(F.min("near").alias("low"))
-        hooked = labels.join(low, "x").select("x", "label", F.least("label", "low").alias("low"))
-        offered = hooked.groupBy(F.col("label").alias("x")).agg(F.min("low").alias("offered"))
-        better = hooked.join(offered, "x", "left").select("x", "label", F.least("low", "offered").alias("low"))
-        shortcut = better.select(F.col("x").alias("low"), F.col("low").alias("lower"))
-        found = better.join(shortcut, "low").select("x", F.col("lower").alias("to"), "label")
-        moved = F.sum((F.col("to") != F.col("label")).cast("bigint"))
-        taken, counts = checkpoints.take(found, {"changed": moved})
-        labels, changed = taken.select("x", F.col("to").alias("label")), counts["changed"]
+        near = edges.join(labels.select({"n": "x", "low": "label"}), "y = n").grouped(["x"], {"low": "min(low)"})
+        hooked = labels.join(near.select({"n": "x", "low": "low"}), "x = n", dropped="n")
+        hooked = hooked.adding({"low": "least(label, low)"})
+        offers = hooked.grouped(["label"], {"offer": "min(low)"}).select({"n": "label", "offer": "offer"})
+        better = hooked.join(offers, "x = n", "LEFT", "n").select(
+            {"x": "x", "label": "label", "low": "least(low, offer)"}
+        )
+        shortcut = better.select({"n": "x", "lower": "low"})
+        found = better.join(shortcut, "low = n", dropped="n").only(("x", "label", "lower"))
+        taken, counts = checkpoints.take(found, {"changed": "count_if(lower != label)"})
+        labels, changed = taken.select({"x": "x", "label": "lower"}), counts["changed"]
     return labels
 
 
@@ -63,61 +65,65 @@ def choice(checkpoints: Checkpoints, name: str, keys: Sequence[Sequence[int]], f
     """A `choice-domain`: of the tuples that share a key the least of the first iteration stays; facts all stay."""
     named = [[column(place) for place in key] for key in keys]
 
-    def gate(table: Table, iteration: int) -> DataFrame:
-        rows = in_one_task(table.relation(name, ITERATION), table.rows)
+    def gate(table: Table, iteration: int) -> Query:
+        rows = in_one_task(table.relation(name, ITERATION), table.size)
         columns = [column(i) for i in range(len(table.layout.kinds[name]))]
-        given = in_one_task(facts.relation(name), facts.rows)
-        old = rows.where(F.col(ITERATION) < iteration)
+        old = rows.where(f"{ITERATION} < {iteration}")
         if iteration == 0:
-            old = rows.join(given, columns, "left_semi")
-        fresh = rows.join(old.select(*columns), columns, "left_anti")
+            old = _matching(rows, in_one_task(facts.relation(name), facts.size), columns, "LEFT SEMI")
+        undecided = _matching(rows, old, columns, "LEFT ANTI")
         for key in named:
-            fresh = fresh.join(old.select(*key).distinct(), key, "left_anti")
-        kept, undecided = old, fresh
+            undecided = _matching(undecided, old, key, "LEFT ANTI")
+        kept = [old]
         while True:
-            undecided, counts = checkpoints.take(undecided, {"rows": F.count(F.lit(1))})
+            undecided, counts = checkpoints.take(undecided, {"rows": "count(1)"})
             if counts["rows"] == 0:
-                return _with_rows(table, name, kept)
+                return _with_rows(table, name, union(kept))
             chosen, undecided = _choose(undecided, named, columns)
-            kept = kept.union(chosen)
+            kept.append(chosen)
 
     return gate
 
 
-def _choose(rows: DataFrame, keys: list[list[str]], columns: list[str]) -> tuple[DataFrame, DataFrame]:
+def _choose(rows: Query, keys: list[list[str]], columns: list[str]) -> tuple[Query, Query]:
     """The rows that come first wherever they share a key, and those that share no key with one of them."""
-    places = [F.row_number().over(Window.partitionBy(*key).orderBy(*columns)) for key in keys]
-    ranked = rows.select("*", reduce(F.greatest, places) if len(places) > 1 else places[0]).toDF(
-        *columns, ITERATION, "_place"
-    )
-    chosen = ranked.where(F.col("_place") == 1).drop("_place")
+    order = ", ".join(columns)
+    places = {
+        f"p{i}": f"row_number() OVER (PARTITION BY {', '.join(key)} ORDER BY {order})" for i, key in enumerate(keys)
+    }
+    first = rows.adding(places).where(conjunction(f"{place} = 1" for place in places)).only(rows.columns)
+    rest = rows
     for key in keys:
-        rows = rows.join(chosen.select(*key), key, "left_anti").select(*columns, ITERATION)
-    return chosen, rows
+        rest = _matching(rest, first, key, "LEFT ANTI")
+    return first, rest
+
+
+def _matching(rows: Query, others: Query, columns: Sequence[str], how: str) -> Query:
+    """The rows that agree with one of the others in these columns (LEFT SEMI), or with none (LEFT ANTI)."""
+    renamed = others.select({f"k{c}": c for c in columns})
+    return rows.join(renamed, conjunction(f"{c} = k{c}" for c in columns), how)
 
 
 def subsumption(fixpoint: Fixpoint, name: str, rules: Sequence[core.CoreRule], estimate: Estimate) -> Gate:
     """Subsumption: what another tuple of the relation subsumes goes."""
     plans = [plan_for_pairs(rule, name, name, estimate) for rule in rules]
-    evaluation: Evaluation = fixpoint.evaluation
 
-    def gate(table: Table, iteration: int) -> DataFrame:
+    def gate(table: Table, iteration: int) -> Query:
         arity = len(table.layout.kinds[name])
         own = [column(i) for i in range(arity)]
         views = fixpoint.views(iteration)
-        kept = in_one_task(table.relation(name, ITERATION), table.rows)
+        kept = in_one_task(table.relation(name, ITERATION), table.size)
         for plan in plans:
-            pairs = Translation(evaluation.surroundings, plan, lambda n, _: views(n, View.ALL)).heads()
-            differs = [F.col(column(i)) != F.col(column(i + arity)) for i in range(arity)]
-            lesser = pairs.where(reduce(Column.__or__, differs)).select(*own).distinct()
-            kept = kept.join(lesser, own, "left_anti")
+            pairs = Translation(fixpoint.evaluation.surroundings, plan, lambda n, _: views(n, View.ALL)).heads()
+            differ = " OR ".join(f"{column(i)} != {column(i + arity)}" for i in range(arity))
+            kept = _matching(kept, pairs.where(differ), own, "LEFT ANTI")
         return _with_rows(table, name, kept)
 
     return gate
 
 
-def _with_rows(table: Table, name: str, rows: DataFrame) -> DataFrame:
+def _with_rows(table: Table, name: str, rows: Query) -> Query:
     """The table with other rows for one relation; each has one derivation."""
-    one = F.lit(1).cast("bigint").alias(COUNT)
-    others = table.frame.where(F.col(TAG) != table.layout.tags[name])
-    return in_one_task(others.union(table.layout.tagged(name, rows, F.col(ITERATION), one)), table.rows)
+    others = table.rows.where(f"{TAG} != {table.layout.tags[name]}")
+    mine = table.layout.tagged(name, rows, {ITERATION: ITERATION, COUNT: "1L"})
+    return in_one_task(union([others, mine]), table.size)

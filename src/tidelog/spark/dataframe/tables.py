@@ -12,14 +12,12 @@ parts are merged when they are many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
-
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from functools import cached_property
 
 from tidelog.plan.steps import View
+from tidelog.spark.dataframe.sql import Query, Sql, one_row, union
 from tidelog.spark.dataframe.values import NOTHING, SPARK_TYPES
 from tidelog.values import Kind
 
@@ -64,40 +62,32 @@ class Layout:
         """What tells rows apart: the relation's number and all columns."""
         return (TAG, *sorted({column for columns in self.places.values() for column in columns}))
 
-    def tagged(self, name: str, frame: DataFrame, *more: Column) -> DataFrame:
+    def tagged(self, name: str, rows: Query, more: Mapping[str, Sql] | None = None) -> Query:
         """Rows of a relation as rows of the table, with more columns of their own."""
-        mine = {place: F.col(column(i)) for i, place in enumerate(self.places[name])}
-        shared = [mine[c].alias(c) if c in mine else _nothing(c) for c in self.columns[1:]]
-        return frame.select(F.lit(self.tags[name]).alias(TAG), *shared, *more)
+        mine = {place: column(i) for i, place in enumerate(self.places[name])}
+        shared = {c: mine.get(c, NOTHING[c.split("_")[0]]) for c in self.columns[1:]}
+        return rows.select({TAG: str(self.tags[name]), **shared, **(more or {})})
 
-    def rows(self, name: str, frame: DataFrame, *more: str) -> DataFrame:
+    def rows(self, name: str, table: Query, *more: str) -> Query:
         """The rows of one relation, with its own columns."""
-        mine = [F.col(place).alias(column(i)) for i, place in enumerate(self.places[name])]
-        return frame.where(F.col(TAG) == self.tags[name]).select(*(mine or [F.lit(True).alias(ALONE)]), *more)
+        mine = {column(i): place for i, place in enumerate(self.places[name])} or {ALONE: "true"}
+        return table.where(f"{TAG} = {self.tags[name]}").select(mine | {c: c for c in more})
 
-    def empty(self, spark: SparkSession) -> DataFrame:
+    def empty(self) -> Query:
         """A table without rows."""
-        nothing = [_nothing(place) for place in self.columns[1:]]
-        state = F.lit(0).alias(ITERATION), F.lit(0).cast("bigint").alias(COUNT)
-        return spark.range(0, 0, 1, 1).select(F.lit(0).alias(TAG), *nothing, *state)
+        nothing = {place: NOTHING[place.split("_")[0]] for place in self.columns[1:]}
+        return one_row({TAG: "0", **nothing, ITERATION: "0", COUNT: "0L"}).where("false")
 
-    def counted(self, condition: Column, prefix: str = "") -> dict[str, Column]:
+    def counted(self, condition: Sql, prefix: str = "") -> dict[str, Sql]:
         """Metrics: how many rows of each relation fulfil the condition."""
-        return {
-            prefix + name: F.sum(((F.col(TAG) == tag) & condition).cast("bigint")) for name, tag in self.tags.items()
-        }
-
-
-def _nothing(place: str) -> Column:
-    spark_type = place.split("_")[0]
-    return F.lit(NOTHING[spark_type]).cast(spark_type).alias(place)
+        return {prefix + name: f"count_if({TAG} = {tag} AND ({condition}))" for name, tag in self.tags.items()}
 
 
 @dataclass(frozen=True)
 class Part:
     """Tuples of the iterations from `first` to `last`."""
 
-    frame: DataFrame
+    rows: Query
     first: int
     last: int
 
@@ -112,14 +102,14 @@ class Table:
     derivations: int = 0
 
     @property
-    def rows(self) -> int:
+    def size(self) -> int:
         return sum(self.counts.values())
 
     @cached_property
-    def frame(self) -> DataFrame:
-        return united([part.frame for part in self.parts])
+    def rows(self) -> Query:
+        return union([part.rows for part in self.parts])
 
-    def view(self, name: str, view: View, iteration: int) -> DataFrame:
+    def view(self, name: str, view: View, iteration: int) -> Query:
         """What a plan sees of a relation in this iteration."""
         last = iteration - 1
         match view:
@@ -127,34 +117,29 @@ class Table:
                 return self.layout.rows(name, self._between(last, last))
             case View.OLD:
                 return self.layout.rows(name, self._between(0, last - 1))
-        return self.layout.rows(name, self.frame)
+        return self.relation(name)
 
-    def _between(self, first: int, last: int) -> DataFrame:
+    def _between(self, first: int, last: int) -> Query:
         chosen = [part for part in self.parts if part.first <= last and part.last >= first] or list(self.parts[:1])
-        frame = united([part.frame for part in chosen])
+        rows = union([part.rows for part in chosen])
         inside = all(first <= part.first and part.last <= last for part in chosen)
-        return frame if inside else frame.where(F.col(ITERATION).between(first, last))
+        return rows if inside else rows.where(f"{ITERATION} BETWEEN {first} AND {last}")
 
-    def relation(self, name: str, *more: str) -> DataFrame:
-        return self.layout.rows(name, self.frame, *more)
-
-
-def united(frames: Sequence[DataFrame]) -> DataFrame:
-    """All rows of frames with the same columns."""
-    return reduce(DataFrame.union, frames)
+    def relation(self, name: str, *more: str) -> Query:
+        return self.layout.rows(name, self.rows, *more)
 
 
 FEW = 20_000
 """So few tuples are sent to every task that joins them."""
 
 
-def in_one_task(frame: DataFrame, rows: int) -> DataFrame:
-    """A small frame as one partition: joins and groups of such frames move no data."""
-    return frame.coalesce(1) if rows <= SMALL else frame
+def in_one_task(rows: Query, size: int) -> Query:
+    """A small query as one partition: joins and groups of such queries move no data."""
+    return rows.hinted("COALESCE(1)") if size <= SMALL else rows
 
 
-def input_view(table: Table, name: str, rows: int) -> DataFrame:
+def input_view(table: Table, name: str, size: int) -> Query:
     """A finished relation, as a plan over so many rows in all should see it."""
-    if rows <= SMALL:
-        return table.relation(name).coalesce(1)
-    return F.broadcast(table.relation(name)) if table.counts[name] <= FEW else table.relation(name)
+    if size <= SMALL:
+        return in_one_task(table.relation(name), size)
+    return table.relation(name).hinted("BROADCAST(t)") if table.counts[name] <= FEW else table.relation(name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tidelog.plan import steps
+from tidelog.spark.dataframe.sql import Query, of_frame
 from tidelog.spark.dataframe.tables import ALONE, column
 from tidelog.spark.dataframe.values import SPARK_TYPES, plain
 from tidelog.values import Kind
@@ -29,10 +30,10 @@ def split_facts(plans: Iterable[steps.Plan]) -> tuple[dict[str, list[Row]], list
     return facts, others
 
 
-def frame_of(rows: list[Row], kinds: tuple[Kind, ...], spark: SparkSession) -> DataFrame:
-    """A frame with a row for each fact."""
-    columns = [pa.array([plain(row[i]) for row in rows], ARROW[SPARK_TYPES[kind]]) for i, kind in enumerate(kinds)] or [
-        pa.array([True] * len(rows))
-    ]
+def rows_of(facts: list[Row], kinds: tuple[Kind, ...], spark: SparkSession) -> Query:
+    """A query with a row for each fact."""
+    columns = [
+        pa.array([plain(row[i]) for row in facts], ARROW[SPARK_TYPES[kind]]) for i, kind in enumerate(kinds)
+    ] or [pa.array([True] * len(facts))]
     names = [column(i) for i in range(len(kinds))] or [ALONE]
-    return spark.createDataFrame(pa.table(columns, names=names))
+    return of_frame(spark.createDataFrame(pa.table(columns, names=names)), names)

@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
 from tidelog.spark.dataframe.checkpoints import Checkpoints
-from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table, in_one_task, united
+from tidelog.spark.dataframe.sql import Query, Sql, union
+from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table, in_one_task
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
 
 BEFORE_COUNT, NOW_COUNT = "_bn", "_wn"
 STATES = (BEFORE, BEFORE_COUNT, NOW, NOW_COUNT)
+ABSENT: dict[str, Sql] = {BEFORE: str(NEVER), BEFORE_COUNT: "0L", NOW: str(NEVER), NOW_COUNT: "0L"}
 
 
-def is_there(iteration: str) -> Column:
-    return F.col(iteration) != NEVER
+def is_there(iteration: Sql) -> Sql:
+    return f"{iteration} != {NEVER}"
+
+
+def came(now: Sql = NOW) -> Sql:
+    return f"{now} != {NEVER} AND {BEFORE} = {NEVER}"
+
+
+def went(now: Sql = NOW) -> Sql:
+    return f"{BEFORE} != {NEVER} AND {now} = {NEVER}"
 
 
 @dataclass(frozen=True)
@@ -29,70 +36,78 @@ class Transition:
     """See the module's docstring. `inserted` and `deleted` count tuples by relation."""
 
     layout: Layout
-    frame: DataFrame
+    rows: Query
     inserted: Mapping[str, int]
     deleted: Mapping[str, int]
     after: Table
 
     @classmethod
     def take(
-        cls, checkpoints: Checkpoints, layout: Layout, frame: DataFrame, more: Mapping[str, Column] | None = None
+        cls, checkpoints: Checkpoints, layout: Layout, rows: Query, more: Mapping[str, Sql] | None = None
     ) -> tuple[Transition, dict[str, int]]:
-        """The transition of a frame, which is computed now, and what else was to be counted."""
-        come, gone = is_there(NOW) & ~is_there(BEFORE), is_there(BEFORE) & ~is_there(NOW)
-        metrics = layout.counted(come, "+") | layout.counted(gone, "-") | layout.counted(is_there(NOW), "=")
-        derivations = F.sum(F.when(is_there(NOW), F.col(NOW_COUNT)))
-        last = F.max(F.when(is_there(NOW), F.col(NOW)))
-        taken, counts = checkpoints.take(frame, metrics | {"derivations": derivations, "last": last} | dict(more or {}))
+        """The transition that rows describe, which are computed now, and what else was to be counted."""
+        taken, counts = checkpoints.take(rows, cls.counted(layout) | dict(more or {}))
+        return cls.of(layout, taken, counts), counts
+
+    @classmethod
+    def of(cls, layout: Layout, rows: Query, counts: Mapping[str, int]) -> Transition:
+        """The transition of computed rows, with what was `counted` of them."""
         names = list(layout.kinds)
         after = Table(
             layout,
-            (Part(_after(layout, taken), 0, counts["last"]),),
+            (Part(_after(layout, rows), 0, counts["last"]),),
             {name: counts[f"={name}"] for name in names},
             counts["derivations"],
         )
         inserted, deleted = ({name: counts[sign + name] for name in names} for sign in "+-")
-        return cls(layout, taken, inserted, deleted, after), counts
+        return cls(layout, rows, inserted, deleted, after)
 
-    @property
-    def changed(self) -> bool:
-        return any(self.inserted.values()) or any(self.deleted.values())
+    @classmethod
+    def counted(cls, layout: Layout, now: Sql = NOW) -> dict[str, Sql]:
+        """Metrics: what must be counted, if `now` is the iteration of a tuple now."""
+        metrics = layout.counted(came(now), "+") | layout.counted(went(now), "-") | layout.counted(is_there(now), "=")
+        metrics["derivations"] = f"sum(IF({is_there(now)}, {NOW_COUNT}, 0))"
+        metrics["last"] = f"max(IF({is_there(now)}, {now}, 0))"
+        return metrics
 
-    def rows_inserted(self, name: str) -> DataFrame:
-        return self.layout.rows(name, self.frame.where(is_there(NOW) & ~is_there(BEFORE)))
+    def rows_inserted(self, name: str) -> Query:
+        return self.layout.rows(name, self.rows.where(came()))
 
-    def rows_deleted(self, name: str) -> DataFrame:
-        return self.layout.rows(name, self.frame.where(is_there(BEFORE) & ~is_there(NOW)))
-
-
-def _after(layout: Layout, frame: DataFrame) -> DataFrame:
-    state = F.col(NOW).alias(ITERATION), F.col(NOW_COUNT).alias(COUNT)
-    return frame.where(is_there(NOW)).select(*layout.columns, *state)
+    def rows_deleted(self, name: str) -> Query:
+        return self.layout.rows(name, self.rows.where(went()))
 
 
-def unchanged(table: Table) -> DataFrame:
-    """The frame of a transition in which nothing has happened yet."""
-    return table.frame.select(
-        *table.layout.columns,
-        F.col(ITERATION).alias(BEFORE), F.col(COUNT).alias(BEFORE_COUNT),
-        F.col(ITERATION).alias(NOW), F.col(COUNT).alias(NOW_COUNT),
-    )  # fmt: skip
+def _after(layout: Layout, rows: Query) -> Query:
+    columns = {c: c for c in layout.columns}
+    return rows.where(is_there(NOW)).select(columns | {ITERATION: NOW, COUNT: NOW_COUNT})
+
+
+def unchanged(table: Table) -> Query:
+    """The rows of a transition in which nothing has happened yet."""
+    columns = {c: c for c in table.layout.columns}
+    states = {BEFORE: ITERATION, BEFORE_COUNT: COUNT, NOW: ITERATION, NOW_COUNT: COUNT}
+    return table.rows.select(columns | states)
 
 
 def between(checkpoints: Checkpoints, old: Table, new: Table) -> Transition:
     """The transition from one table to another of the same layout."""
-    never, none = F.lit(NEVER), F.lit(0).cast("bigint")
     layout = new.layout
-    before = old.frame.select(*layout.columns, ITERATION, COUNT, never.alias(NOW), none.alias(NOW_COUNT))
-    after = new.frame.select(*layout.columns, never, none, ITERATION, COUNT)
-    both = in_one_task(
-        united([before.toDF(*layout.columns, *STATES), after.toDF(*layout.columns, *STATES)]), old.rows + new.rows
-    )
+    columns = {c: c for c in layout.columns}
+    before = old.rows.select(columns | ABSENT | {BEFORE: ITERATION, BEFORE_COUNT: COUNT})
+    after = new.rows.select(columns | ABSENT | {NOW: ITERATION, NOW_COUNT: COUNT})
+    both = in_one_task(union([before, after]), old.size + new.size)
     return Transition.take(checkpoints, layout, merged(layout, both))[0]
 
 
-def merged(layout: Layout, rows: DataFrame) -> DataFrame:
+MERGED = {
+    BEFORE: f"min({BEFORE})",
+    BEFORE_COUNT: f"max({BEFORE_COUNT})",
+    NOW: f"min({NOW})",
+    NOW_COUNT: f"max({NOW_COUNT})",
+}
+"""What two halves of a transition are together."""
+
+
+def merged(layout: Layout, rows: Query) -> Query:
     """One row per tuple, of rows that each say one half of a transition."""
-    least = [F.min(name).alias(name) for name in (BEFORE, NOW)]
-    most = [F.max(name).alias(name) for name in (BEFORE_COUNT, NOW_COUNT)]
-    return rows.groupBy(*layout.columns).agg(*least, *most).select(*layout.columns, *STATES)
+    return rows.grouped(layout.columns, MERGED)

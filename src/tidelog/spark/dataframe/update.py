@@ -17,23 +17,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
 from tidelog.plan.paper_terms import Switches, Term, TermPlan, minus, plus, term_plans
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.plan.steps import Part, Role, View
+from tidelog.plan.steps import File, Part, Role, View
 from tidelog.spark.dataframe.fixpoint import Evaluation
+from tidelog.spark.dataframe.sql import Query, Sql, conjunction, union
 from tidelog.spark.dataframe.strata import Program, estimate
-from tidelog.spark.dataframe.tables import Table, in_one_task, united
-from tidelog.spark.dataframe.transitions import BEFORE_COUNT, NOW_COUNT, STATES, Transition, is_there, unchanged
+from tidelog.spark.dataframe.tables import Table, in_one_task
+from tidelog.spark.dataframe.transitions import (
+    ABSENT,
+    BEFORE_COUNT,
+    MERGED,
+    NOW_COUNT,
+    STATES,
+    Transition,
+    is_there,
+    unchanged,
+)
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW, Translation
 from tidelog.store.update import OverBudget
 
 SWITCHES = Switches(diffs="eager", rediscovery="joined", scheduling="diff-first")
 TERMS = {Term.DELETION: "_deleted", Term.INSERTION: "_inserted", Term.REDISCOVERY: "_rediscovered"}
 WORK = "_work"
-Diff = Callable[[int, Column, Column], Column]
+Diff = Callable[[int, Sql, Sql], Sql]
 
 
 class PaperUpdate:
@@ -66,170 +73,157 @@ class PaperUpdate:
         self.sizes: dict[str, int] = {}
 
     def run(self) -> Transition:
-        frame = self.begin()
+        rows = self.begin()
         for k in count(1):  # line 6
-            self.evaluation.watch(k, self.old.rows)
-            frame, last = self.iterate(frame, k)
+            self.evaluation.watch(k, self.old.size)
+            rows, counts = self.iterate(rows, k)
             if self.work > self.budget:
                 raise OverBudget
-            if last:  # line 16
+            if counts["N_k"] == 0 or not self.stratum.recursive:  # line 16; without recursion N_2 is empty
                 break
-        return Transition.take(self.evaluation.checkpoints, self.layout, end_with(frame, k))[0]  # line 17
+        return Transition.of(self.layout, end_with(rows, self.layout.columns, k), counts)
 
-    def begin(self) -> DataFrame:
+    def begin(self) -> Query:
         """N_0 of the new state; I_0^- <- E-, I_0^+ <- E+ (lines 1, 4, 5)."""
         for name in self.stratum.inputs:
             if name in self.changes:
                 self.sizes[minus(name)] = self.changes[name].deleted[name]
                 self.sizes[plus(name)] = self.changes[name].inserted[name]
-        frame = unchanged(self.old)
+        rows = unchanged(self.old)
         if self.facts is None:
-            return frame
+            return rows
         for name in self.stratum.relations:
             self.sizes[minus(name)] = self.facts.deleted.get(name, 0)
             self.sizes[plus(name)] = self.facts.inserted.get(name, 0)
-        return self.with_facts(frame, self.facts)
+        return self.with_facts(rows, self.facts)
 
-    def with_facts(self, frame: DataFrame, facts: Transition) -> DataFrame:
-        layout, never, none = self.layout, F.lit(NEVER), F.lit(0).cast("bigint")
-        rows = [frame.select(*layout.columns, *STATES, F.lit(0).alias("_fact"))]
+    def with_facts(self, known: Query, facts: Transition) -> Query:
+        layout = self.layout
+        rows = [known.adding({"fact": "''"})]
         for name in (name for name in self.stratum.relations if name in facts.layout.kinds):
-            for changed, fact in ((facts.rows_inserted(name), 1), (facts.rows_deleted(name), 2)):
-                rows.append(layout.tagged(name, changed, never, none, never, none, F.lit(fact)))
-        grouped = in_one_task(united(rows), self.rows).groupBy(*layout.columns)
-        found = grouped.agg(
-            *(F.min(name).alias(name) for name in (BEFORE, NOW)),
-            *(F.max(name).alias(name) for name in (BEFORE_COUNT, NOW_COUNT)),
-            F.max("_fact").alias("_fact"),
-        )
-        mark = F.col("_fact")
-        now = F.when(mark == 0, F.col(NOW)).when(mark == 1, F.lit(0)).otherwise(never)
-        number = F.when(mark == 0, F.col(NOW_COUNT)).when(mark == 1, F.lit(1)).otherwise(none)
-        return found.select(*layout.columns, BEFORE, BEFORE_COUNT, now.alias(NOW), number.alias(NOW_COUNT))
+            rows.append(layout.tagged(name, facts.rows_inserted(name), ABSENT | {"fact": "'inserted'"}))
+            rows.append(layout.tagged(name, facts.rows_deleted(name), ABSENT | {"fact": "'deleted'"}))
+        found = in_one_task(union(rows), self.rows).grouped(layout.columns, MERGED | {"fact": "max(fact)"})
+        now = f"CASE fact WHEN 'inserted' THEN 0 WHEN 'deleted' THEN {NEVER} ELSE {NOW} END"
+        number = f"CASE fact WHEN 'inserted' THEN 1L WHEN 'deleted' THEN 0L ELSE {NOW_COUNT} END"
+        kept = {c: c for c in (*layout.columns, BEFORE, BEFORE_COUNT)}
+        return found.select(kept | {NOW: now, NOW_COUNT: number})
 
     # ---- an iteration
 
-    def iterate(self, frame: DataFrame, k: int) -> tuple[DataFrame, bool]:
-        """The transition with N_k made, and whether N_k is empty."""
-        layout, never, none = self.layout, F.lit(NEVER), F.lit(0).cast("bigint")
-        rows = [frame.select(*layout.columns, *STATES, *(F.lit(0).alias(name) for name in TERMS.values()))]
+    def iterate(self, known: Query, k: int) -> tuple[Query, dict[str, int]]:
+        """The transition with N_k made, and what was counted of it as if N_k were the last."""
+        layout = self.layout
+        rows = [known.only((*layout.columns, *STATES)).adding(dict.fromkeys(TERMS.values(), "0"))]
         for plan in self.plans:
             if self.sizes.get(plan.guard):
-                marks = (F.lit(int(plan.term is term)) for term in TERMS)
-                heads = self.heads(plan, frame, k)
-                rows.append(layout.tagged(plan.plan.steps[-1].relation, heads, never, none, never, none, *marks))  # type: ignore[union-attr]
-        made = make_N(layout.columns, in_one_task(united(rows), self.rows), k)
-        later = layout.counted(in_minus(k + 1, F.col(BEFORE), F.col(NOW)), "-") | layout.counted(
-            in_plus(k + 1, F.col(BEFORE), F.col(NOW)), "+"
+                marks = {name: str(int(plan.term is term)) for term, name in TERMS.items()}
+                head = plan.plan.steps[-1]
+                assert isinstance(head, File)
+                rows.append(layout.tagged(head.relation, self.heads(plan, known, k), ABSENT | marks))
+        made = make_N(layout.columns, in_one_task(union(rows), self.rows), k)
+        metrics = {"N_k": f"count_if({NOW} = {k})", WORK: f"sum({WORK})"} | Transition.counted(layout, ended(k))
+        metrics |= layout.counted(in_minus(k + 1, BEFORE, NOW), "I-") | layout.counted(
+            in_plus(k + 1, BEFORE, NOW), "I+"
         )
-        metrics = {"N_k": F.sum((F.col(NOW) == k).cast("bigint")), WORK: F.sum(WORK), **later}
         taken, counts = self.evaluation.checkpoints.take(made, metrics)
         self.work += counts[WORK]
         for name in self.stratum.relations:
-            self.sizes[minus(name)], self.sizes[plus(name)] = counts[f"-{name}"], counts[f"+{name}"]
-        return taken, counts["N_k"] == 0
+            self.sizes[minus(name)], self.sizes[plus(name)] = counts[f"I-{name}"], counts[f"I+{name}"]
+        return taken, counts
 
-    def heads(self, plan: TermPlan, frame: DataFrame, k: int) -> DataFrame:
+    def heads(self, plan: TermPlan, known: Query, k: int) -> Query:
         """Line 10: the heads of a term's derivations."""
-        translation = Translation(self.surroundings, plan.plan, self.views(frame, k))
+        translation = Translation(self.surroundings, plan.plan, self.views(known, k))
         return translation.filed(lambda parts: chosen(plan, parts, k))
 
-    def views(self, frame: DataFrame, k: int) -> Callable[[str, View], DataFrame]:
-        def view(name: str, seen: View) -> DataFrame:
-            before, now = F.col(BEFORE), F.col(NOW)
+    def views(self, known: Query, k: int) -> Callable[[str, View], Query]:
+        def view(name: str, seen: View) -> Query:
             base, diff = self.diffs.get(name, (name, None))
-            rows = self.both_states(base, frame)
+            rows = self.both_states(base, known)
             if diff is not None:
-                rows = rows.where(diff(k, before, now))
+                rows = rows.where(diff(k, BEFORE, NOW))
             elif seen is not View.ALL:
-                rows = rows.where((before if seen is View.BEFORE else now) < k)
+                rows = rows.where(f"{BEFORE if seen is View.BEFORE else NOW} < {k}")
             return in_one_task(rows, self.rows)
 
         return view
 
-    def both_states(self, name: str, frame: DataFrame) -> DataFrame:
+    def both_states(self, name: str, known: Query) -> Query:
         """The tuples of a relation before and now; those of lower strata are in iteration 0."""
         if name in self.stratum.relations:
-            return self.layout.rows(name, frame, BEFORE, NOW)
+            return self.layout.rows(name, known, BEFORE, NOW)
         if name not in self.changes:
-            return self.tables[name].relation(name).select("*", F.lit(0).alias(BEFORE), F.lit(0).alias(NOW))
+            return self.tables[name].relation(name).adding({BEFORE: "0", NOW: "0"})
         change = self.changes[name]
-        rows = change.layout.rows(name, change.frame, BEFORE, NOW)
-        return rows.withColumns({c: F.when(is_there(c), F.lit(0)).otherwise(F.lit(NEVER)) for c in (BEFORE, NOW)})
+        rows = change.layout.rows(name, change.rows, BEFORE, NOW)
+        return rows.adding({c: f"IF({is_there(c)}, 0, {NEVER})" for c in (BEFORE, NOW)})
 
 
-def chosen(plan: TermPlan, parts: tuple[Part, ...], k: int) -> Column:
+def chosen(plan: TermPlan, parts: tuple[Part, ...], k: int) -> Sql:
     """Which derivations of a plan the term has in iteration k."""
-    before = [F.col(f"b{part.row}") for part in parts]
-    now = [F.col(f"w{part.row}") for part in parts]
+    before, now = [f"b{part.row}" for part in parts], [f"w{part.row}" for part in parts]
     negated = [part.role is Role.NEGATED for part in parts]
     match plan.term:
         case Term.DELETION:  # Pi#[I_{k-1}^o | N_{k-1}^o | I_{k-1}^-, I_0^+]
             diffs = [(in_plus if n else in_minus)(k, b, w) for n, b, w in zip(negated, before, now, strict=True)]
-            return (level(before, negated) == k - 1) & is_first(diffs, plan.diff)
+            return conjunction((f"{level(before, negated)} = {k - 1}", *is_first(diffs, plan.diff)))
         case Term.INSERTION:  # Pi#[I_{k-1} | N_{k-1} | I_{k-1}^+, I_0^-]
             diffs = [(in_minus if n else in_plus)(k, b, w) for n, b, w in zip(negated, before, now, strict=True)]
-            return (level(now, negated) == k - 1) & is_first(diffs, plan.diff)
-    found = (level(now, negated) == k - 1) & (level(before, negated) < k)  # Pi#[I_{k-1}^o and I_{k-1} | N_{k-1}]
-    for b in (b for n, b in zip(negated, before, strict=True) if n):
-        found = found & (b == NEVER)
-    return found
+            return conjunction((f"{level(now, negated)} = {k - 1}", *is_first(diffs, plan.diff)))
+    # Pi#[I_{k-1}^o and I_{k-1} | N_{k-1}], where no negated tuple is in either
+    absent = [f"{b} = {NEVER}" for n, b in zip(negated, before, strict=True) if n]
+    return conjunction((f"{level(now, negated)} = {k - 1}", f"{level(before, negated)} < {k}", *absent))
 
 
-def make_N(columns: tuple[str, ...], rows: DataFrame, k: int) -> DataFrame:
+def make_N(columns: tuple[str, ...], rows: Query, k: int) -> Query:
     """Lines 10 to 13: N#_k from N#o_k and what the terms take from it and add."""
-    found = rows.groupBy(*columns).agg(
-        *(F.min(name).alias(name) for name in (BEFORE, NOW)),
-        *(F.max(name).alias(name) for name in (BEFORE_COUNT, NOW_COUNT)),
-        *(F.sum(name).alias(name) for name in TERMS.values()),
-    )
-    deleted, inserted, rediscovered = (F.col(name) for name in TERMS.values())
-    was_later, was_found = F.col(BEFORE) >= k, F.col(BEFORE) < k
-    less = F.when(was_later, deleted).otherwise(0)  # without I_{k-1}^o
-    again = F.when(was_found, rediscovered).otherwise(0)  # of I_{k-1}^-
-    touched = (F.col(NOW) >= k) & (less + inserted + again > 0)  # without I_{k-1}
-    derived = F.when(F.col(NOW) == k, F.col(NOW_COUNT)).otherwise(0) - less + inserted + again
-    now = F.when(touched, F.when(derived > 0, F.lit(k)).otherwise(F.lit(NEVER))).otherwise(F.col(NOW))
-    number = F.when(touched, derived).otherwise(F.col(NOW_COUNT))
-    work = deleted + inserted + rediscovered
+    deleted, inserted, rediscovered = TERMS.values()
+    found = rows.grouped(columns, MERGED | {name: f"sum({name})" for name in TERMS.values()})
+    less = f"IF({BEFORE} >= {k}, {deleted}, 0)"  # without I_{k-1}^o
+    more = f"({inserted} + IF({BEFORE} < {k}, {rediscovered}, 0))"  # found again: of I_{k-1}^-
+    touched = f"({NOW} >= {k} AND {less} + {more} > 0)"  # without I_{k-1}
+    derived = f"(IF({NOW} = {k}, {NOW_COUNT}, 0) - {less} + {more})"
     return found.select(
-        *columns, BEFORE, BEFORE_COUNT, now.alias(NOW), number.cast("bigint").alias(NOW_COUNT), work.alias(WORK)
+        {c: c for c in (*columns, BEFORE, BEFORE_COUNT)}
+        | {
+            NOW: f"IF({touched}, IF({derived} > 0, {k}, {NEVER}), {NOW})",
+            NOW_COUNT: f"IF({touched}, {derived}, {NOW_COUNT})",
+            WORK: f"{deleted} + {inserted} + {rediscovered}",
+        }
     )
 
 
-def end_with(frame: DataFrame, k: int) -> DataFrame:
+def end_with(rows: Query, columns: tuple[str, ...], k: int) -> Query:
     """N# ends with N_k: what is left of later N#o is no part of it."""
-    later = F.col(NOW) > k
-    ended = {
-        NOW: F.when(later, F.lit(NEVER)).otherwise(F.col(NOW)),
-        NOW_COUNT: F.when(later, 0).otherwise(F.col(NOW_COUNT)),
-    }
-    return frame.drop(WORK).withColumns(ended)
+    kept = {c: c for c in (*columns, BEFORE, BEFORE_COUNT)}
+    return rows.select(kept | {NOW: ended(k), NOW_COUNT: f"IF({NOW} > {k}, 0L, {NOW_COUNT})"})
+
+
+def ended(k: int) -> Sql:
+    """The iteration of a tuple now, if there are none after k."""
+    return f"IF({NOW} > {k}, {NEVER}, {NOW})"
 
 
 # ---- sets, by the iterations of tuples before and now
 
 
-def in_minus(k: int, before: Column, now: Column) -> Column:
+def in_minus(k: int, before: Sql, now: Sql) -> Sql:
     """I_{k-1}^-"""
-    return (before < k) & (now >= k)
+    return f"({before} < {k} AND {now} >= {k})"
 
 
-def in_plus(k: int, before: Column, now: Column) -> Column:
+def in_plus(k: int, before: Sql, now: Sql) -> Sql:
     """I_{k-1}^+"""
-    return (now < k) & (before >= k)
+    return f"({now} < {k} AND {before} >= {k})"
 
 
-def level(iterations: list[Column], negated: list[bool]) -> Column:
+def level(iterations: list[Sql], negated: list[bool]) -> Sql:
     """The greatest iteration of a derivation's positive parts; 0 if it has none."""
-    own = [column for column, n in zip(iterations, negated, strict=True) if not n]
-    return F.greatest(F.lit(0), F.lit(0), *own)
+    return f"greatest(0, 0, {', '.join(i for i, n in zip(iterations, negated, strict=True) if not n) or 0})"
 
 
-def is_first(in_diff: list[Column], part: int | None) -> Column:
-    """Whether this part is the first that is in the diff: so that a derivation with several is counted once."""
+def is_first(in_diff: list[Sql], part: int | None) -> list[Sql]:
+    """That this part is the first that is in the diff: so that a derivation with several is counted once."""
     assert part is not None
-    found = in_diff[part]
-    for earlier in in_diff[:part]:
-        found = found & ~earlier
-    return found
+    return [in_diff[part], *(f"NOT {earlier}" for earlier in in_diff[:part])]

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from tidelog.evaluate.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
 from tidelog.plan.aggregate_relations import AggregateRelation
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.fixpoint import Evaluation
+from tidelog.spark.dataframe.sql import Query, conjunction, union
 from tidelog.spark.dataframe.strata import Program, estimate
-from tidelog.spark.dataframe.tables import Table, column, in_one_task, united
-from tidelog.spark.dataframe.transitions import Transition, is_there, merged, unchanged
+from tidelog.spark.dataframe.tables import Table, column, in_one_task
+from tidelog.spark.dataframe.transitions import ABSENT, NOW_COUNT, STATES, Transition, is_there, merged, unchanged
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW, Translation
 
-Views = Callable[[str, View], DataFrame]
+Views = Callable[[str, View], Query]
 
 
 class AggregateUpdate:
@@ -48,26 +46,27 @@ class AggregateUpdate:
         touched = self.touched()
         plan = plan_for_recompute(self.aggregate, self.sizes)
         values = Translation(self.surroundings, plan, self.views(NOW, {TOUCHED: touched})).heads()
-        groups = [column(i) for i in range(len(self.aggregate.group))]
-        never, none = F.lit(NEVER), F.lit(0).cast("bigint")
-        known = layout.rows(name, unchanged(self.old), "_b", "_bn", "_w", "_wn")
-        gone = self.joined(known, touched, groups, "left_semi").withColumns({"_w": never, "_wn": none})
-        kept = self.joined(known, touched, groups, "left_anti")
-        states = [F.col(c) for c in ("_b", "_bn", "_w", "_wn")]
-        rows = united(
-            [
-                layout.tagged(name, gone, *states),
-                layout.tagged(name, kept, *states),
-                layout.tagged(name, values, never, none, F.lit(1), F.lit(1).cast("bigint")),
-            ]
-        )
-        return Transition.take(self.evaluation.checkpoints, layout, merged(layout, in_one_task(rows, self.rows)))[0]
+        known = in_one_task(layout.rows(name, unchanged(self.old), *STATES), self.rows)
+        states = {c: c for c in STATES}
+        rows = [
+            layout.tagged(name, self.of_groups(known, touched, "LEFT ANTI"), states),
+            layout.tagged(
+                name, self.of_groups(known, touched, "LEFT SEMI"), states | {NOW: str(NEVER), NOW_COUNT: "0L"}
+            ),
+            layout.tagged(name, values, ABSENT | {NOW: "1", NOW_COUNT: "1L"}),
+        ]
+        found = merged(layout, in_one_task(union(rows), self.rows))
+        return Transition.take(self.evaluation.checkpoints, layout, found)[0]
 
-    def joined(self, rows: DataFrame, touched: DataFrame, groups: list[str], how: str) -> DataFrame:
-        rows = in_one_task(rows, self.rows)
-        return rows.join(touched, groups, how) if groups else rows.join(touched.limit(1), F.lit(True), how)
+    def of_groups(self, rows: Query, groups: Query, how: str) -> Query:
+        """The rows of these groups (LEFT SEMI), or of all others (LEFT ANTI)."""
+        columns = [column(i) for i in range(len(self.aggregate.group))]
+        if not columns:
+            return rows.join(groups.limit(1), "true", how)
+        renamed = groups.select({f"k{c}": c for c in columns})
+        return rows.join(renamed, conjunction(f"{c} = k{c}" for c in columns), how)
 
-    def touched(self) -> DataFrame:
+    def touched(self) -> Query:
         """The groups that have a match more or less."""
         found = []
         for plan in plans_for_touched(self.aggregate, self.sizes):
@@ -80,17 +79,17 @@ class AggregateUpdate:
             for rows, state in ((gone, BEFORE), (come, NOW)):
                 pivot = {changed(plan.relation): in_one_task(rows, self.rows)}
                 found.append(Translation(self.surroundings, plan.plan, self.views(state, pivot)).heads())
-        return in_one_task(united(found), self.rows).distinct()
+        return in_one_task(union(found), self.rows).distinct()
 
-    def views(self, state: str, more: Mapping[str, DataFrame]) -> Views:
+    def views(self, state: str, more: Mapping[str, Query]) -> Views:
         """The relations in one of the two states."""
 
-        def view(name: str, _: View) -> DataFrame:
+        def view(name: str, _: View) -> Query:
             if name in more:
                 return more[name]
             change = self.changes.get(name)
             if change is None:
                 return in_one_task(self.tables[name].relation(name), self.rows)
-            return in_one_task(change.layout.rows(name, change.frame.where(is_there(state))), self.rows)
+            return in_one_task(change.layout.rows(name, change.rows.where(is_there(state))), self.rows)
 
         return view

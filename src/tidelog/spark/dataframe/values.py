@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from tidelog.analysis.types import Type
 from tidelog.plan.steps import Const
 from tidelog.spark.dataframe.records import record_of_text, text_of_record
+from tidelog.spark.dataframe.sql import Sql, float_literal, number_literal, text_literal
 from tidelog.values import Kind
 
 SPARK_TYPES = {
@@ -29,13 +30,11 @@ SPARK_TYPES = {
     Kind.SYMBOL: "string",
     Kind.RECORD: "string",
 }
-OUTSIDE_TYPES = SPARK_TYPES | {Kind.UNSIGNED: "decimal(20,0)"}
-
-NOTHING = {"bigint": 0, "double": 0.0, "string": ""}
+NOTHING = {"bigint": "0L", "double": float_literal(0.0), "string": "''"}
 """What stands in a column of a frame that the relation of the row does not have."""
 
-_TWO_TO_64 = "18446744073709551616BD"
-_TWO_TO_63 = "9223372036854775808BD"
+TWO_TO_64, TWO_TO_63 = "18446744073709551616BD", "9223372036854775808BD"
+LEAST = number_literal(-(2**63))
 
 
 def plain(const: Const) -> int | float | str:
@@ -48,47 +47,51 @@ def plain(const: Const) -> int | float | str:
     return str(value) if const.kind is Kind.RECORD else value  # nil, or a branch of an enumeration
 
 
-def constant(const: Const) -> Column:
+def constant(const: Const) -> Sql:
     """A literal of a plan."""
-    return F.lit(plain(const)).cast(SPARK_TYPES[const.kind])
+    value = plain(const)
+    if isinstance(value, str):
+        return text_literal(value)
+    return float_literal(value) if isinstance(value, float) else number_literal(value)
 
 
-def come_in(column: Column, declared: Type) -> Column:
+def come_in(name: str, declared: Type) -> Column:
     """A column of a user's frame as it is inside."""
     match declared.kind:
         case Kind.UNSIGNED:
-            number = column.cast("decimal(20,0)")
-            wrapped = (number - F.expr(_TWO_TO_64)).cast("bigint")
-            return F.when(number >= F.expr(_TWO_TO_63), wrapped).otherwise(number.cast("bigint"))
+            number = f"cast({name} AS decimal(20,0))"
+            return F.expr(
+                f"CASE WHEN {number} >= {TWO_TO_63} THEN cast({number} - {TWO_TO_64} AS bigint) "
+                f"ELSE cast({number} AS bigint) END"
+            )
         case Kind.RECORD:
-            return record_of_text(declared)(column)
+            return record_of_text(declared)(F.col(name))
         case Kind.FLOAT:
-            return column.cast("double") + F.lit(0.0)  # no -0.0
-    return column.cast(SPARK_TYPES[declared.kind])
+            return F.expr(f"cast({name} AS double) + {NOTHING['double']}")  # no -0.0
+    return F.expr(f"cast({name} AS {SPARK_TYPES[declared.kind]})")
 
 
-def go_out(column: Column, declared: Type) -> Column:
+def go_out(name: str, declared: Type) -> Column:
     """A column of a relation as users see it."""
     match declared.kind:
         case Kind.UNSIGNED:
-            return unsigned_decimal(column).cast("decimal(20,0)")
+            return F.expr(unsigned_decimal(name))
         case Kind.RECORD:
-            return text_of_record(declared)(column)
-    return column
+            return text_of_record(declared)(F.col(name))
+    return F.col(name)
 
 
-def unsigned_decimal(column: Column) -> Column:
+def unsigned_decimal(value: Sql) -> Sql:
     """The value of 64 bits as an unsigned number."""
-    number = column.cast("decimal(20,0)")
-    return F.when(column < 0, (number + F.expr(_TWO_TO_64)).cast("decimal(20,0)")).otherwise(number)
+    number = f"cast({value} AS decimal(20,0))"
+    return f"CASE WHEN {value} < 0 THEN cast({number} + {TWO_TO_64} AS decimal(20,0)) ELSE {number} END"
 
 
-def wrapped(decimal: Column) -> Column:
+def wrapped(decimal: Sql) -> Sql:
     """A decimal of any size, rounded to 64 bits as arithmetic does that wraps around."""
-    shifted = F.pmod(decimal + F.expr(_TWO_TO_63), F.expr(_TWO_TO_64))
-    return (shifted - F.expr(_TWO_TO_63)).cast("bigint")
+    return f"cast(pmod({decimal} + {TWO_TO_63}, {TWO_TO_64}) - {TWO_TO_63} AS bigint)"
 
 
-def unsigned_order(column: Column) -> Column:
-    """Bits that are ordered as numbers in the way the column is as unsigned numbers, and back."""
-    return column.bitwiseXOR(F.lit(-(2**63)))
+def unsigned_order(value: Sql) -> Sql:
+    """Bits that are ordered as numbers in the way the value is as an unsigned number; and back."""
+    return f"({value} ^ {LEAST})"

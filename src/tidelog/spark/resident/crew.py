@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tidelog.analysis.check import Checked
-from tidelog.errors import error
+from tidelog.errors import TidelogError, error
+from tidelog.evaluate.limits import Observer
 from tidelog.local import Settings
 from tidelog.spark.resident.job import Job, check_slots, classic_context
 from tidelog.spark.resident.keys import Keys
@@ -34,11 +35,13 @@ PATIENCE = 120.0
 class Crew:
     """See the module's docstring."""
 
-    def __init__(self, spark: SparkSession, checked: Checked, settings: Settings) -> None:
+    def __init__(
+        self, spark: SparkSession, checked: Checked, settings: Settings, observer: Observer | None = None
+    ) -> None:
         check_slots(spark, WORKERS)
         self.spark, self.checked, self.settings = spark, checked, settings
         self.keys = Keys.new()
-        self.rendezvous = Rendezvous(driver_host(spark), self.keys)
+        self.rendezvous = Rendezvous(driver_host(spark), self.keys, observer)
         self.attempt = 0
         self.job: Job | None = None
         self.worker: Member | None = None
@@ -46,12 +49,16 @@ class Crew:
     def start(self) -> Member:
         """Submit a fresh job and wait for its worker."""
         self.attempt += 1
-        assignment = Assignment(self.rendezvous.address, self.keys, self.attempt, self.checked, self.settings)
+        assignment = Assignment(self.rendezvous.address, self.keys, self.attempt, self.checked.program, self.settings)
         self.job = Job(self.spark, assignment, WORKERS)
         try:
             self.worker = self.rendezvous.joined(0, self.attempt, self.job.alive, PATIENCE)
+        except TidelogError:
+            self.job = None
+            raise
         except WorkerLost as problem:
             self.job.end(0.0)
+            self.job = None
             raise error(
                 "TL1206", f"the worker did not start: {problem}",
                 help="Spark's tasks need the Python of this process (PYSPARK_PYTHON) with Tidelog installed, "

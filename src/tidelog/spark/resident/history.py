@@ -65,4 +65,4 @@ class History:
         }
 
     def _cut(self, frame: DataFrame) -> DataFrame:
-        return self._checkpoints.take(frame, {})[0]
+        return self._checkpoints.cut(frame)

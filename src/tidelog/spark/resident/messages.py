@@ -43,11 +43,24 @@ class Hello(Message):
 
 
 @dataclass(frozen=True)
-class Beat(Message):
-    """I am alive; the answer is the same message."""
+class Refused(Message):
+    """A worker that cannot begin: its state cannot be opened, for instance."""
 
     worker: int
     attempt: int
+    diagnostics: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Beat(Message):
+    """I am alive; the answer is the same message. A worker that evaluates also says how far it is: the stratum, of how
+    many, its relations; the iteration and the tuples in it."""
+
+    worker: int
+    attempt: int
+    stratum: list[Any] = field(default_factory=list)
+    iteration: int = 0
+    tuples: int = 0
 
 
 @dataclass(frozen=True)
@@ -152,7 +165,9 @@ class Taken(Message):
 
 KINDS = {
     kind.__name__: kind
-    for kind in (Hello, Beat, Done, Failed, Bootstrap, Update, Query, Count, Recall, Close, Put, Get, Taken)
+    for kind in (
+        Hello, Refused, Beat, Done, Failed, Bootstrap, Update, Query, Count, Recall, Close, Put, Get, Taken,
+    )
 }  # fmt: skip
 
 
@@ -197,6 +212,10 @@ def _ipc(table: pa.Table) -> pa.Buffer:
 # ---- errors
 
 
+def refusal(worker: int, attempt: int, problem: TidelogError) -> Refused:
+    return Refused(worker, attempt, [_packed(d) for d in problem.diagnostics])
+
+
 def failure(command: int, problem: Exception) -> Failed:
     """An error on its way to the driver."""
     if isinstance(problem, TidelogError):
@@ -221,7 +240,7 @@ def _packed_span(span: Span | None) -> list[Any] | None:
     return [name, number, span.source.line_text(line), column, max(1, span.end - span.start)]
 
 
-def diagnostics_of(failed: Failed) -> list[Diagnostic]:
+def diagnostics_of(failed: Failed | Refused) -> list[Diagnostic]:
     return [_diagnostic(d) for d in failed.diagnostics]
 
 

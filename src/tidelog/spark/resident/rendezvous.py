@@ -21,6 +21,7 @@ import pyarrow as pa
 import zmq
 
 from tidelog.errors import InternalError, TidelogError
+from tidelog.evaluate.limits import Observer, Silent
 from tidelog.spark.resident.keys import Guard, Keys
 from tidelog.spark.resident.messages import (
     Beat,
@@ -29,6 +30,7 @@ from tidelog.spark.resident.messages import (
     Hello,
     Malformed,
     Message,
+    Refused,
     diagnostics_of,
     frames_of,
     message_of,
@@ -57,8 +59,11 @@ class Member:
 class Rendezvous:
     """See the module's docstring."""
 
-    def __init__(self, host: str, keys: Keys) -> None:
+    def __init__(self, host: str, keys: Keys, observer: Observer | None = None) -> None:
+        self._observer = observer or Silent()
+        self._stratum: list[Any] = []  # that the observer was told of last
         self.members: dict[tuple[int, int], Member] = {}  # by number and attempt
+        self._refused: dict[tuple[int, int], TidelogError] = {}
         self._pending: dict[int, Future[Answer]] = {}
         self._commands = itertools.count(1)
         self._joined = threading.Condition()
@@ -80,10 +85,12 @@ class Rendezvous:
     # ---- what the session asks for
 
     def joined(self, worker: int, attempt: int, alive: Callable[[], None], patience: float) -> Member:
-        """The worker, once it is there. `alive` raises if it never will be."""
+        """The worker, once it is there; the error for which it cannot be. `alive` raises if it never will be."""
         deadline = time.monotonic() + patience
         with self._joined:
             while (member := self.members.get((worker, attempt))) is None:
+                if (worker, attempt) in self._refused:
+                    raise self._refused[worker, attempt]
                 alive()
                 if time.monotonic() > deadline:
                     raise WorkerLost(f"no worker has come within {patience:.0f} s")
@@ -151,9 +158,14 @@ class Rendezvous:
                 with self._joined:
                     self.members[message.worker, message.attempt] = member
                     self._joined.notify_all()
+            case Refused():
+                with self._joined:
+                    self._refused[message.worker, message.attempt] = TidelogError(diagnostics_of(message))
+                    self._joined.notify_all()
             case Beat():
                 if (beating := self.members.get((message.worker, message.attempt))) is not None:
                     beating.heard = time.monotonic()
+                    self._observe(message)
                 self._socket.send_multipart([sender, *frames_of(message)])
             case Done():
                 self._settle(message.command, lambda answer: answer.set_result((message.result, tables)))
@@ -161,6 +173,16 @@ class Rendezvous:
                 problem = TidelogError(diagnostics_of(message)) if message.diagnostics else None
                 unknown = InternalError(f"the worker failed: {message.internal}")
                 self._settle(message.command, lambda answer: answer.set_exception(problem or unknown))
+
+    def _observe(self, beat: Beat) -> None:
+        """Tell whoever watches how far the worker has come."""
+        if not self._pending or not beat.stratum:
+            return
+        if beat.stratum != self._stratum:
+            self._stratum = beat.stratum
+            number, total, relations = beat.stratum
+            self._observer.stratum(number, total, tuple(relations))
+        self._observer.progress(beat.iteration, beat.tuples)
 
     def _settle(self, command: int, settle: Callable[[Future[Answer]], None]) -> None:
         if (answer := self._pending.get(command)) is not None and not answer.done():

@@ -10,13 +10,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Diagnostic, Severity, Source, TidelogError, error
+from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.engine import EpochSummary, StratumReport
+from tidelog.evaluate.limits import Observer
+from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.query import HEAD, query_program
+from tidelog.lang import tree
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.frames import Frame
 from tidelog.spark.read import split_given
@@ -28,7 +33,6 @@ from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
 from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
-from tidelog.state import Batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,10 +46,16 @@ MOST_LOSSES = 3
 class ColumnarSession(OnSpark):
     """See the module's docstring, and `tidelog.Session` for what its methods promise."""
 
-    def __init__(self, checked: Checked, settings: Settings, spark: SparkSession) -> None:
+    def __init__(
+        self, checked: Checked, settings: Settings, spark: SparkSession, observer: Observer | None = None
+    ) -> None:
         super().__init__(checked, settings, spark)
+        functors = settings.loaded_functors()
+        Prepared(checked, functors)  # what is wrong with program or functors is known before anything starts
+        declared = {decl.name for decl in checked.program.of(tree.FunctorDecl)}
+        settings = replace(settings, functors={name: f for name, f in functors.items() if name in declared})
         self._history = History(spark, checked) if settings.state is None else None
-        self._crew: Crew | None = Crew(spark, checked, settings)
+        self._crew: Crew | None = Crew(spark, checked, settings, observer)
         self._results = Results(self._crew)
         self.epoch = self._started().epoch
 

@@ -19,9 +19,10 @@ from typing import Any
 import pyarrow as pa
 import zmq
 
-from tidelog.analysis.check import Checked
-from tidelog.errors import Source, error
+from tidelog.analysis.check import check
+from tidelog.errors import Source, TidelogError, error
 from tidelog.evaluate.engine import EpochReport, EpochSummary
+from tidelog.lang import tree
 from tidelog.local import Epoch, LocalSession, Settings
 from tidelog.spark.resident.exchange import Exchange
 from tidelog.spark.resident.keys import Guard, Keys
@@ -40,6 +41,7 @@ from tidelog.spark.resident.messages import (
     failure,
     frames_of,
     message_of,
+    refusal,
 )
 from tidelog.state import Durable
 
@@ -51,38 +53,66 @@ SILENCE = 15.0
 
 @dataclass(frozen=True)
 class Assignment:
-    """What the driver hands to a worker through Spark."""
+    """What the driver hands to a worker through Spark. The program is checked again there: what checking finds out is
+    kept by the identity of its nodes, which do not survive the journey."""
 
     rendezvous: str
     keys: Keys
     attempt: int
-    checked: Checked
+    program: tree.Program
     settings: Settings
+
+
+class Progress:
+    """An evaluate.limits.Observer that remembers how far the worker is."""
+
+    def __init__(self) -> None:
+        self._stratum: list[Any] = []
+        self._iteration = self._tuples = 0
+
+    def stratum(self, number: int, total: int, relations: tuple[str, ...]) -> None:
+        self._stratum, self._iteration, self._tuples = [number, total, list(relations)], 0, 0
+
+    def progress(self, iteration: int, tuples: int) -> None:
+        self._iteration, self._tuples = iteration, tuples
+
+    def beat(self, worker: int, attempt: int) -> Beat:
+        return Beat(worker, attempt, self._stratum, self._iteration, self._tuples)
 
 
 def serve(assignment: Assignment, worker: int) -> Iterator[pa.RecordBatch]:
     """The task's function: returns when the session closes, and gives no rows."""
-    Worker(assignment, worker).run()
+    line = connected(assignment)
+    try:
+        session = LocalSession(check(assignment.program), assignment.settings, progress := Progress())
+    except TidelogError as problem:
+        line.send_multipart(frames_of(refusal(worker, assignment.attempt, problem)))
+        line.close()
+        return
+    Worker(assignment, worker, session, progress, line).run()
     yield from ()
+
+
+def connected(assignment: Assignment) -> zmq.Socket[bytes]:
+    """A line to the driver."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
+    line = context.socket(zmq.DEALER)
+    line.linger = 2000  # the last answer may still be on its way when the task ends
+    assignment.keys.of_a_client().connect(line, assignment.rendezvous)
+    return line
 
 
 class Worker:
     """See the module's docstring."""
 
-    def __init__(self, assignment: Assignment, number: int) -> None:
-        self.assignment, self.number = assignment, number
-        self.session = LocalSession(assignment.checked, assignment.settings)
-        self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
-        self.guard = Guard(self.context, assignment.keys)
-        self.exchange = Exchange(self.session, assignment.keys, reachable_host(assignment.rendezvous))
-        self.socket = self._connected()
+    def __init__(
+        self, assignment: Assignment, number: int, session: LocalSession, progress: Progress, line: zmq.Socket[bytes]
+    ) -> None:
+        self.assignment, self.number, self.session, self.progress = assignment, number, session, progress
+        self.socket = line
+        self.guard = Guard(zmq.Context.instance(), assignment.keys)
+        self.exchange = Exchange(session, assignment.keys, reachable_host(assignment.rendezvous))
         self.closing = threading.Event()
-
-    def _connected(self) -> zmq.Socket[bytes]:
-        found = self.context.socket(zmq.DEALER)
-        found.linger = 2000  # the last answer may still be on its way when the task ends
-        self.assignment.keys.of_a_client().connect(found, self.assignment.rendezvous)
-        return found
 
     def run(self) -> None:
         self.exchange.start()
@@ -102,11 +132,10 @@ class Worker:
 
     def _live(self) -> None:
         """Signs of life, to and fro."""
-        line = self._connected()
-        beat = frames_of(Beat(self.number, self.assignment.attempt))
+        line = connected(self.assignment)
         heard = time.monotonic()
         while not self.closing.is_set():
-            line.send_multipart(beat)
+            line.send_multipart(frames_of(self.progress.beat(self.number, self.assignment.attempt)))
             if line.poll(int(1000 * BEAT)):
                 while line.poll(0):
                     line.recv_multipart()
