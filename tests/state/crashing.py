@@ -6,6 +6,7 @@ engine. Processes are forked, so that each begins with everything imported and n
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import traceback
 from collections.abc import Callable
@@ -68,19 +69,25 @@ def check_state(folder: Path, acknowledged: int) -> int:
     return epoch
 
 
-def forked(action: Callable[[], None]) -> int:
-    """The exit code of a process that does something: 0, 1 after an error, or that with which it died."""
+def started(action: Callable[[], None]) -> int:
+    """A process that does something; it exits with 0, or with 1 after an error."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
+            faulthandler.dump_traceback_later(60)  # where it is, if it hangs
             action()
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return child
+
+
+def forked(action: Callable[[], None]) -> int:
+    """The exit code of a process that does something: 0, 1 after an error, or that with which it died."""
+    return os.waitstatus_to_exitcode(os.waitpid(started(action), 0)[1])
 
 
 class FaultyFiles(files.LocalFiles):
