@@ -19,6 +19,7 @@ import pytest
 
 from state.crashing import (
     DIED,
+    PROGRAM,
     Faults,
     change,
     check_state,
@@ -29,7 +30,6 @@ from state.crashing import (
     with_faults,
     write_epochs,
 )
-from state.running import REACH
 from tidelog.errors import TidelogError
 from tidelog.session import Session
 from tidelog.state import compaction
@@ -89,7 +89,7 @@ def survive(folder: Path, at: int, number: int) -> None:
 
     compaction.MOST, compaction.WORTHWHILE = 2, 30
     with_faults(Faults(at, fail))
-    session = trying(lambda: Session(REACH, state=folder))
+    session = trying(lambda: Session(PROGRAM, state=folder))
     trying(lambda: session.bootstrap({"edge": sorted(facts_after(1))}) if session.epoch == 0 else None)
     for epoch in range(2, EPOCHS + 1):
         trying(lambda epoch=epoch: change(session, epoch))
@@ -126,6 +126,8 @@ def test_a_killed_process_leaves_the_last_acknowledged_epoch_or_the_next(tmp_pat
         assert seen > epoch, f"the writer did nothing in {PATIENCE} seconds, after {number} kills"
         assert forked(lambda seen=seen: note_epoch(note, check_state(folder, seen))) == 0, f"after {number} kills"
         epoch = acknowledged_in(note)
+        if SOAK:
+            print(f"killed {number + 1} times, at epoch {epoch}", flush=True)
 
 
 def note_epoch(note: Path, epoch: int) -> None:
