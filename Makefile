@@ -12,7 +12,7 @@ demo: $(READY)
 
 test: check
 	@echo "a first run, so that the kernels are compiled once and not by every test process"
-	$(BIN)/tidelog run examples/reach/reach.dl -F examples/reach/facts -D - > /dev/null
+	$(BIN)/tidelog run examples/reach/reach.dl -F examples/reach/facts -D - --local > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 check: $(READY)

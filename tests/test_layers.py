@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "tidelog"
 LAYERS = [
     "version", "cache", "errors", "values", "functors", "lang", "analysis", "plan", "store", "io", "evaluate", "net",
     "exchange", "state", "local", "spark", "rdf", "explain", "session", "cli",
+    "__main__",
 ]  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
 

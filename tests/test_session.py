@@ -15,18 +15,11 @@ import pyarrow as pa
 import pytest
 
 import tidelog
+from reach import REACH
 from tidelog.errors import Report, TidelogError
 from tidelog.evaluate.limits import Limits
 from tidelog.lang.load import parse_program
 
-REACH = """
-.decl edge(from: number, to: number)
-.input edge
-.decl path(from: number, to: number)
-path(x, y) :- edge(x, y).
-path(x, y) :- path(x, z), edge(z, y).
-.output path
-"""
 NAMES = """
 .decl calls(caller: symbol, callee: symbol)
 .input calls

@@ -15,12 +15,14 @@ done, in this process or on Spark, is the business of the sessions behind this o
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tidelog.analysis.check import Checked, check
+from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Diagnostic, Report, Source, error
@@ -30,7 +32,12 @@ from tidelog.lang import tree
 from tidelog.lang.load import load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
 
+if TYPE_CHECKING:
+    from tidelog.spark.stream import Streams
+
 __all__ = ["Epoch", "Session"]
+
+EXECUTORS = ("columnar", "dataframe")
 
 
 class Backend(Protocol):
@@ -44,6 +51,7 @@ class Backend(Protocol):
     def update(
         self, insert: Facts | None, delete: Facts | None, clear: str | Iterable[str], batch: Batch | None
     ) -> Epoch[Any]: ...
+    def apply(self, changes: Facts, batch: Batch | None) -> Epoch[Any]: ...
     def validated(self, name: str, facts: Any) -> Any: ...
     def relation(self, name: str) -> Any: ...
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]: ...
@@ -60,6 +68,10 @@ class Session:
     anew or the whole "program". `threads` are for "batch"; the others evaluate on one. With `strict`, deleting an
     absent fact or inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
 
+    With `spark`, a SparkSession that stays its owner's, facts may be DataFrames and results are. `executor` says how it
+    evaluates: "columnar", the default, keeps the store in a Spark task that lives as long as this session; "dataframe"
+    uses nothing but DataFrame operations.
+
     `state` is a state directory, a path or a URI: if it has a state, the session begins with that, and every epoch is
     in it before it counts. A state of another program is refused, or with `migrate` brought to this one. A session
     that is `read_only` takes no lock and changes nothing.
@@ -69,6 +81,8 @@ class Session:
         self,
         program: str | os.PathLike[str] | tree.Program | Checked,
         *,
+        spark: Any = None,
+        executor: str | None = None,
         strategy: str = "elastic",
         switch: float = 0.2,
         budget: str = "derivations",
@@ -90,13 +104,16 @@ class Session:
         )  # fmt: skip
         settings.check()
         self.checked = checked_program(program)
-        self._backend: Backend = LocalSession(self.checked, settings, observer)
+        self._turn = threading.RLock()  # streams use the session from threads of their own
+        self._streams: Streams | None = None
+        self._backend = _backend(self.checked, settings, spark, executor, observer)
 
     # ---- epochs
 
     def bootstrap(self, facts: Facts | None = None) -> Epoch[Any]:
         """Begin with these facts and no others; without an argument, with those of the program's `.input` files."""
-        return self._backend.bootstrap(facts)
+        with self._turn:
+            return self._backend.bootstrap(facts)
 
     def update(
         self,
@@ -107,21 +124,66 @@ class Session:
     ) -> Epoch[Any]:
         """The next epoch: delete facts, then insert others. Of the relations in `clear`, all facts are deleted.
 
-        A fact that is both deleted and inserted ends up present; one given twice counts once. `batch`, the name of a
-        stream and the number of a batch of it, is for sessions with a state directory: a batch that is part of the
-        state already changes nothing.
+        A fact that is both deleted and inserted ends up present; one given twice counts once. `batch` is the name of a
+        stream and the number of a batch of it: a batch that was applied before changes nothing, also in another process
+        if the session has a state directory.
         """
-        return self._backend.update(insert, delete, clear, batch)
+        with self._turn:
+            return self._backend.update(insert, delete, clear, batch)
+
+    def apply(self, changes: Facts, batch: Batch | None = None) -> Epoch[Any]:
+        """The next epoch, of change feeds by relation: tables of facts with a column `_change_type`.
+
+        It says `insert` or `delete`, or as Delta's change feeds do `update_preimage` (a deletion) and
+        `update_postimage` (an insertion). If there is a `_commit_version` or an `_epoch`, the last one's word about
+        a fact counts; within one, deletions come first. `epoch.changes[…]` of another session is such a feed.
+        """
+        with self._turn:
+            return self._backend.apply(changes, batch)
+
+    def apply_stream(
+        self,
+        stream: Any,
+        relation: str | None = None,
+        *,
+        name: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        trigger: Mapping[str, Any] | None = None,
+        on_epoch: Callable[[Epoch[Any]], None] | None = None,
+    ) -> Any:
+        """Let a streaming DataFrame feed a relation, an epoch for each of its micro-batches; gives the StreamingQuery.
+
+        A stream with a column `_change_type` is a change feed, see `apply`; without it, its rows are inserted. The
+        relation need not be named if the program has one input. `name` is the query's name, `checkpoint` its checkpoint
+        location, `trigger` what Spark's `trigger` takes, such as `{"availableNow": True}`. `on_epoch` is called with
+        each epoch, in the query's thread; until it returns the session stays in that epoch. The epoch of a batch that
+        was applied before has the strategy "none" and changes nothing.
+
+        With a state directory and a checkpoint every batch is applied exactly once, whatever process ends when. Without
+        a state directory that holds within this session only: another one does not know the batches of this one, and
+        Spark does not repeat those that the checkpoint has. Closing the session stops its streams.
+        """
+        from tidelog.spark.session import OnSpark
+        from tidelog.spark.stream import StreamOptions, Streams
+
+        with self._turn:
+            if not isinstance(self._backend, OnSpark):
+                raise error("TL1224", "only a session on Spark can be fed by a stream", help="give it `spark=`")
+            self._streams = self._streams or Streams(self._backend, self._turn)
+            place = None if checkpoint is None else os.fspath(checkpoint)
+            return self._streams.start(stream, relation, StreamOptions(name, place, trigger or {}, on_epoch))
 
     def validated(self, name: str, facts: Any) -> Any:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
-        return self._backend.validated(name, facts)
+        with self._turn:
+            return self._backend.validated(name, facts)
 
     # ---- reading
 
     def __getitem__(self, name: str) -> Any:
         """A relation, as it is whenever it is looked at; on Spark, a DataFrame of it."""
-        return self._backend.relation(name)
+        with self._turn:
+            return self._backend.relation(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._backend.vocabulary
@@ -160,13 +222,17 @@ class Session:
 
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]:
         """The same, with the types of the columns."""
-        return self._backend.typed_query(text)
+        with self._turn:
+            return self._backend.typed_query(text)
 
     # ---- its end
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        self._backend.close()
+        if self._streams is not None:
+            self._streams.stop()  # without our turn, for which a batch may be waiting
+        with self._turn:
+            self._backend.close()
 
     def __enter__(self) -> Session:
         return self
@@ -175,6 +241,25 @@ class Session:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _backend(
+    checked: Checked, settings: Settings, spark: Any, executor: str | None, observer: Observer | None
+) -> Backend:
+    if executor not in (None, *EXECUTORS):
+        raise error("TL1106", f"there is no executor `{executor}`",
+                    help=did_you_mean(str(executor), EXECUTORS) or f"it is one of {', '.join(EXECUTORS)}")  # fmt: skip
+    if spark is None:
+        if executor == "dataframe":
+            raise error("TL1106", "the executor `dataframe` needs Spark", help="give the session `spark=`")
+        return LocalSession(checked, settings, observer)
+    if executor == "dataframe":
+        from tidelog.spark.dataframe.session import DataFrameSession
+
+        return DataFrameSession(checked, settings, spark, observer)
+    from tidelog.spark.resident.session import ColumnarSession
+
+    return ColumnarSession(checked, settings, spark, observer)
 
 
 def checked_program(program: str | os.PathLike[str] | tree.Program | Checked) -> Checked:

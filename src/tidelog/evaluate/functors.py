@@ -69,11 +69,13 @@ def compute(decoder: Decoder, op: str, kind: Kind, args: list[Words], kinds: tup
     """The functor over columns of words."""
     if op == "ord":
         return args[0]
-    function = _FUNCTORS[op]
-    if op == "to_string" and kinds[0] is Kind.FLOAT:
-        function = _float_text
-    values, inverse = per_distinct(decoder, args, kinds, function)
+    values, inverse = per_distinct(decoder, args, kinds, function(op, kinds[0]))
     return decoder.words(values, kind)[inverse]
+
+
+def function(op: str, of: Kind) -> Callable[..., Any]:
+    """The functor over Python values of a kind."""
+    return _float_text if op == "to_string" and of is Kind.FLOAT else _FUNCTORS[op]
 
 
 def compare(decoder: Decoder, op: str, kind: Kind, left: Words, right: Words) -> NDArray[np.bool_]:
@@ -86,11 +88,11 @@ def compare(decoder: Decoder, op: str, kind: Kind, left: Words, right: Words) ->
 def _match(op: str, warnings: dict[str, str]) -> Callable[[str, str], bool]:
     """match or not_match; as in Soufflé, neither holds for what is not a regular expression, with a warning."""
 
-    def holds(pattern: str, text: str) -> bool:
+    def holds(written: str, text: str) -> bool:
         try:
-            return (_pattern(pattern).fullmatch(text) is not None) == (op == "match")
+            return (pattern(written).fullmatch(text) is not None) == (op == "match")
         except re.error as problem:
-            warnings[pattern] = f"match: {pattern!r} is not a regular expression ({problem}) and matches nothing"
+            warnings[written] = f"match: {written!r} is not a regular expression ({problem}) and matches nothing"
             return False
 
     return holds
@@ -145,7 +147,7 @@ _POSIX = {
 
 
 @lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str]:
+def pattern(text: str) -> re.Pattern[str]:
     """ECMAScript's syntax is Python's but for the named classes inside brackets."""
     return re.compile(re.sub(r"\[:(\w+):\]", lambda m: _POSIX.get(m[1], m[0]), text))
 

@@ -20,6 +20,7 @@ from tidelog.evaluate.special import Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.plan import core, steps
+from tidelog.plan.estimate import Estimate
 from tidelog.plan.order import order
 from tidelog.plan.steps import Slot
 from tidelog.values import Kind
@@ -40,7 +41,7 @@ class Subsumption(Gate):
         relation.clear()
         fresh = self.fresh.name
         self.plans = [
-            PlanRun(context, _plan(rule, less, greater, Statistics(database)), self._mark, (name, fresh))
+            PlanRun(context, plan_for_pairs(rule, less, greater, Statistics(database)), self._mark, (name, fresh))
             for rule in rules
             for less, greater in ((fresh, fresh), (fresh, name), (name, fresh))
         ]
@@ -97,7 +98,7 @@ class Subsumption(Gate):
             self.gone.clear()
 
 
-def _plan(rule: core.CoreRule, less: str, greater: str, statistics: Statistics) -> steps.Plan:
+def plan_for_pairs(rule: core.CoreRule, less: str, greater: str, estimate: Estimate) -> steps.Plan:
     """The plan that derives pairs of tuples side by side, the lesser and the greater from these relations; it begins
     with the first of them that is not the whole relation."""
     atoms, slots = rule.atoms()[:2], list(rule.slots)
@@ -106,7 +107,7 @@ def _plan(rule: core.CoreRule, less: str, greater: str, statistics: Statistics) 
     rest = (item for item in rule.body if item not in atoms)
     pairs = replace(rule, args=args, body=(*pair, *rest), slots=tuple(slots))
     pivot = pair[0] if less != rule.relation else pair[1]
-    return order(pairs, {}, statistics, pivot.position, existential=False)
+    return order(pairs, {}, estimate, pivot.position, existential=False)
 
 
 def _named(atom: core.CoreAtom, relation: str, slots: list[tuple[str, Kind]]) -> core.CoreAtom:

@@ -76,9 +76,9 @@ def call(context: Context, name: str, args: list[Words]) -> Words:
     if whole is not None:
         return whole
     if not args:
-        return context.decoder.words([_checked(function, name, result)()], result)
+        return context.decoder.words([checked_call(function, name, result)()], result)
 
-    values, inverse = per_distinct(context.decoder, args, kinds, _checked(function, name, result))
+    values, inverse = per_distinct(context.decoder, args, kinds, checked_call(function, name, result))
     return context.decoder.words(values, result)[inverse]
 
 
@@ -97,7 +97,7 @@ def _try_whole_batch(
     return np.ascontiguousarray(value.astype(_NUMPY[result])).view(np.int64)
 
 
-def _checked(function: Callable[..., Any], name: str, result: Kind) -> Callable[..., Any]:
+def checked_call(function: Callable[..., Any], name: str, result: Kind) -> Callable[..., Any]:
     """The function with its errors and wrong results turned into faults."""
     wanted: Any = {Kind.SYMBOL: str, Kind.FLOAT: (int, float, np.number)}.get(result, (int, np.integer))
 

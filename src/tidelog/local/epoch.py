@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from tidelog.errors import Diagnostic
 from tidelog.evaluate.engine import EpochSummary
 
 Table = TypeVar("Table")
+MakeFeed = Callable[[str, Iterable[tuple[str, Table]], int], Table]
+"""A relation, its tuples by type of change, and an epoch: the change feed of it."""
 
 
 class Epoch(Generic[Table]):
@@ -19,8 +21,10 @@ class Epoch(Generic[Table]):
         report: EpochSummary,
         inserted: Changes[Table],
         deleted: Changes[Table],
+        feed: MakeFeed[Table],
         warnings: tuple[Diagnostic, ...] = (),
     ) -> None:
+        self.report = report
         self.number = report.epoch
         self.strategy = report.strategy  # what was done in the end, such as "update" or "bootstrap"
         self.why = report.why
@@ -30,9 +34,21 @@ class Epoch(Generic[Table]):
         self.strata = report.strata  # one report for each stratum that was visited
         self.inserted = inserted
         self.deleted = deleted
+        self.changes = self._feeds(feed)  # the same as one table, with `_change_type` and `_epoch`: a change feed
         self.ignored_inserts = report.ignored_inserts  # facts that were there already, per relation
         self.ignored_deletes = report.ignored_deletes  # facts that were not there, per relation
         self.warnings = warnings  # such as malformed facts that were skipped
+
+    def _feeds(self, feed: MakeFeed[Table]) -> Changes[Table]:
+        sides = {"delete": self.deleted, "insert": self.inserted}
+        names = dict.fromkeys((*self.inserted, *self.deleted))
+        counts = {name: sum(side.count(name) for side in sides.values()) for name in names}
+
+        def table(name: str) -> Table:
+            changed = [change for change, side in sides.items() if name in side] or ["insert"]
+            return feed(name, [(change, sides[change][name]) for change in changed], self.number)
+
+        return Changes(counts, table)
 
     def __str__(self) -> str:
         """One line: strategy, work, impact."""

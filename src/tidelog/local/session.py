@@ -16,7 +16,7 @@ import pyarrow as pa
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
-from tidelog.errors import Report, Source, TidelogError, error
+from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import Batch, NetChange, net_change
 from tidelog.evaluate.engine import Engine, EpochReport, make_engine
@@ -29,8 +29,10 @@ from tidelog.io.given import given_table
 from tidelog.io.read import read_inputs
 from tidelog.lang.parsing import escape
 from tidelog.local.epoch import Changes, Epoch
+from tidelog.local.feed import change_set, feed_table, split_table
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
+from tidelog.store import release_spare
 
 if TYPE_CHECKING:
     from tidelog.state import Durable
@@ -49,20 +51,23 @@ class LocalSession:
         self._options = settings.engine_options()
         engine = make_engine(checked, self._options, settings.strategy, observer)
         self.epoch = 0
+        self._before = 0
+        self._streams: dict[str, int] = {}  # the last batch of each that was applied
+        self._durable: Durable | None = None
         if settings.state is not None:
             from tidelog.state import open_state  # reads and writes Parquet, which takes a while to import
 
-            engine = stored = open_state(
+            engine = self._durable = open_state(
                 engine, settings.strategy, settings.state, settings.migrate, settings.read_only
             )
-            self.epoch = stored.epoch
+            self.epoch = self._durable.epoch
         self._engine: Engine | None = engine
 
     # ---- epochs
 
     def bootstrap(self, facts: Facts | None = None) -> Epoch[pa.Table]:
         """Begin with these facts and no others; without an argument, with those of the program's `.input` files."""
-        engine = self._open()
+        self._open()
         bad_rows = BadRows(self.settings.skip_bad_rows)
         if facts is None:
             inputs = [(self.checked.relations[d.relation], d) for d in self.checked.directives("input")]
@@ -72,7 +77,19 @@ class LocalSession:
             tables = {name: [table] for name, table in self._tables(facts, bad_rows, report).items()}
             _raise(report)
         words = {name: np.concatenate([self.words(name, t) for t in found]) for name, found in tables.items()}
-        return self._ended(engine.bootstrap(words), bad_rows)
+        return self.bootstrap_words(words, tuple(bad_rows.report()))
+
+    def bootstrap_words(self, words: Mapping[str, Words], warnings: tuple[Diagnostic, ...] = ()) -> Epoch[pa.Table]:
+        """Begin with facts that have been checked and encoded."""
+        return self._ended(self._numbered(self._open().bootstrap(words)), warnings)
+
+    def go_on_from(self, epoch: int) -> None:
+        """Take the place of a session that has ended so many epochs: the next one has the next number."""
+        self._before = epoch
+
+    def _numbered(self, report: EpochReport) -> EpochReport:
+        report.epoch += self._before
+        return report
 
     def update(
         self,
@@ -85,10 +102,7 @@ class LocalSession:
 
         A fact that is both deleted and inserted ends up present; one given twice counts once.
         """
-        engine = self.ready()
-        if batch is not None and self._durable().seen(batch):
-            before = EpochReport(self.epoch, "none", f"batch {batch[1]} of {batch[0]} was applied before", 0.0, 0)
-            return self._ended(before, BadRows())
+        self.ready()
         bad_rows, report = BadRows(self.settings.skip_bad_rows), Report()
         deleted = self._tables(delete or {}, bad_rows, report)
         inserted = self._tables(insert or {}, bad_rows, report)
@@ -96,18 +110,48 @@ class LocalSession:
         cleared = [name for name in dict.fromkeys(names) if self.vocabulary.is_input(name, report)]
         _raise(report)
         removals = {name: self.words(name, table) for name, table in deleted.items()}
-        removals |= {name: engine.facts(name) for name in cleared}
         additions = {name: self.words(name, table) for name, table in inserted.items()}
-        net = net_change(removals, additions, engine.contains)
+        return self.update_words(removals, additions, cleared, batch, tuple(bad_rows.report()))
+
+    def apply(self, changes: Facts, batch: Batch | None = None) -> Epoch[pa.Table]:
+        """The next epoch, of change feeds: see `local.feed`."""
+        self.ready()
+        types = self.checked.types
+        insert, delete = change_set(changes, self.vocabulary, lambda info, feed: split_table(feed, info, types))
+        return self.update(insert, delete, (), batch)
+
+    def update_words(
+        self,
+        delete: Mapping[str, Words],
+        insert: Mapping[str, Words],
+        clear: Iterable[str] = (),
+        batch: Batch | None = None,
+        warnings: tuple[Diagnostic, ...] = (),
+    ) -> Epoch[pa.Table]:
+        """The next epoch, of facts that have been checked and encoded."""
+        engine = self.ready()
+        if batch is not None and self.has_applied(batch):
+            return self._ended(
+                EpochReport(self.epoch, "none", f"batch {batch[1]} was applied before", 0.0, 0), warnings
+            )
+        removals = {**delete, **{name: engine.facts(name) for name in clear}}
+        net = net_change(removals, insert, engine.contains)
         if self.settings.strict:
             self._refuse_needless(net)
-        if batch is None:
-            done = engine.update(net.delete, net.insert)
+        if batch is not None and self._durable is not None:
+            done = self._numbered(self._durable.update(net.delete, net.insert, batch))
         else:
-            done = self._durable().update(net.delete, net.insert, batch)
+            done = self._numbered(engine.update(net.delete, net.insert))
+        if batch is not None:
+            self._streams[batch[0]] = batch[1]
         done.ignored_deletes = {name: len(rows) for name, rows in net.absent.items()}
         done.ignored_inserts = {name: len(rows) for name, rows in net.present.items()}
-        return self._ended(done, bad_rows)
+        return self._ended(done, warnings)
+
+    def has_applied(self, batch: Batch) -> bool:
+        """Whether a batch of a stream is part of the state."""
+        stored = self._durable is not None and self._durable.seen(batch)
+        return stored or batch[1] <= self._streams.get(batch[0], -1)
 
     def validated(self, name: str, facts: Any) -> pa.Table:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
@@ -131,14 +175,10 @@ class LocalSession:
 
     def close(self) -> None:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
-        if self._engine is not None and self.settings.state is not None:
-            self._durable().close()
-        self._engine = None
-
-    def _durable(self) -> Durable:
-        from tidelog.state import durable
-
-        return durable(self._open())
+        if self._durable is not None:
+            self._durable.close()
+        self._engine = self._durable = None
+        release_spare()
 
     # ---- between values and words
 
@@ -193,9 +233,13 @@ class LocalSession:
             )  # fmt: skip
         return engine
 
-    def _ended(self, report: EpochReport, bad_rows: BadRows) -> Epoch[pa.Table]:
+    def _ended(self, report: EpochReport, warnings: tuple[Diagnostic, ...]) -> Epoch[pa.Table]:
         self.epoch = report.epoch
-        return Epoch(report, self._changes(report.inserted), self._changes(report.deleted), tuple(bad_rows.report()))
+        inserted, deleted = self._changes(report.inserted), self._changes(report.deleted)
+        return Epoch(report, inserted, deleted, self._feed, warnings)
+
+    def _feed(self, name: str, sides: Iterable[tuple[str, pa.Table]], epoch: int) -> pa.Table:
+        return feed_table(self.vocabulary.info(name), sides, epoch)
 
     def _changes(self, rows: dict[str, Words]) -> Changes[pa.Table]:
         dictionaries = self._open().database

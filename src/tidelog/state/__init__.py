@@ -3,6 +3,6 @@
 `durable.py` is where to begin: an engine around an engine. `directory.py` says what is in the directory.
 """
 
-from tidelog.state.durable import Durable, durable, open_state
+from tidelog.state.durable import Durable, open_state
 
-__all__ = ["Durable", "durable", "open_state"]
+__all__ = ["Durable", "open_state"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,6 @@ import pyarrow as pa
 
 from tidelog.analysis.types import TypeSystem
 from tidelog.errors import TidelogError
-from tidelog.evaluate.elastic import Background
 from tidelog.state.columns import ROW_GROUP, parquet_writer
 from tidelog.state.files import Files
 from tidelog.state.load import read_table
@@ -76,7 +76,8 @@ class Compactor:
     def __init__(self, files: Files, types: TypeSystem, database: Database) -> None:
         self.files, self.types, self.database = files, types, database
         self._done: list[Compacted] = []
-        self._work: Background | None = None
+        self._background = ThreadPoolExecutor(1, "tidelog-compact")
+        self._work: Future[None] | None = None
 
     def start(self, manifest: Manifest, picture: Callable[[str], Picture]) -> None:
         """Begin with what is due, if nothing is under way or waits to be applied."""
@@ -87,7 +88,7 @@ class Compactor:
         merges = {name: to_merge(stored) for name, stored in manifest.relations.items() if name not in pictures}
         merges = {name: files for name, files in merges.items() if files}
         if pictures or merges:
-            self._work = Background(lambda: self._compact(manifest.epoch, pictures, merges))
+            self._work = self._background.submit(self._compact, manifest.epoch, pictures, merges)
 
     def _compact(self, epoch: int, pictures: dict[str, Picture], merges: dict[str, tuple[StoredFile, ...]]) -> None:
         """What fails here is left as it is: the state is complete without it, and the next epoch tries again."""
@@ -103,11 +104,11 @@ class Compactor:
 
     def wait(self) -> None:
         if self._work is not None:
-            self._work.wait()
+            self._work.result()
 
     def apply(self, manifest: Manifest) -> tuple[Manifest, list[str]]:
         """The manifest with what is done, once all that was under way is, and the files that are new in it."""
-        if self._work is None or not self._work.done:
+        if self._work is None or not self._work.done():
             return manifest, []
         self._work, done, self._done = None, self._done, []
         relations, fresh = dict(manifest.relations), []

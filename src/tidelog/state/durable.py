@@ -140,6 +140,11 @@ class Durable:
         manifest = self.directory.manifest
         return manifest is not None and batch[1] <= manifest.streams.get(batch[0], -1)
 
+    def last_epoch(self) -> EpochSummary:
+        """What the manifest tells about the last epoch."""
+        assert self.directory.manifest is not None
+        return self.directory.manifest.history[-1]
+
     def _raised_late(self, report: EpochReport) -> EpochReport:
         late, self._late = self._late, None
         if late is not None:
@@ -311,10 +316,3 @@ def open_state(
     if strategy not in STRATEGIES or not isinstance(inner, Elastic):
         raise problems.strategy_without_state(strategy, STRATEGIES)
     return Durable(inner, place, migrate, read_only)
-
-
-def durable(engine: Engine) -> Durable:
-    """The engine, which must have a state directory."""
-    if not isinstance(engine, Durable):
-        raise problems.batch_without_state()
-    return engine

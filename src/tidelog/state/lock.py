@@ -100,9 +100,11 @@ def read_owner(files: Files) -> Owner | None:
         return None
 
 
-def break_lock(files: Files) -> Owner | None:
-    """Remove the lock, whoever has it; who had it."""
+def break_lock(files: Files, pid: int | None = None) -> Owner | None:
+    """Remove the lock, whoever has it, or only if it is this process; who had it."""
     holder = read_owner(files)
+    if holder is None or (pid is not None and holder.pid != pid):
+        return None
     with problems.explained("write to", files.where), contextlib.suppress(FileNotFoundError):
         files.remove(NAME)
     return holder

@@ -81,6 +81,12 @@ class Index:
         self._pack = packing.initial(len(self.columns), self.relation.wide)
         self._install(PACKED, 6, direct=False)
 
+    def dispose(self) -> None:
+        """Let go of all memory."""
+        recycle(self._table)
+        self._arena.recycle()
+        self.reset()
+
     def _publish_arena(self) -> None:
         self.block[layout.X_ARENA // 8] = address(self._arena.data)
         self.block[layout.X_ARENA_CAPACITY // 8] = self._arena.capacity

@@ -8,6 +8,7 @@ where at least 2.5 tuples share a block of 64, under 10 of bitmaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 2**31
 REBUILD_SCRATCH = 1024  # words
+LARGEST_PIECE = 1 << 16  # rows that are turned into 64-bit words at a time
+
+
+def pieces(rows: Any) -> Iterator[slice]:
+    """Cut rows into pieces, so that what is made of them while they are worked on stays small."""
+    return (slice(start, start + LARGEST_PIECE) for start in range(0, len(rows), LARGEST_PIECE))
 
 
 def field(offset: int) -> Any:
@@ -153,21 +160,32 @@ class Relation(BulkRows):
     def insert(self, rows: Any) -> int:
         """Add rows (2-D, one column per argument) to the running iteration; how many were new."""
         before = self.count
-        self.database.inserter(self).run(self._batch(rows))
+        inserter = self.database.inserter(self)
+        for piece in pieces(rows):
+            inserter.run(self._batch(rows[piece]))
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each row, whether it is there."""
+        found = np.empty(len(rows), np.bool_)
+        for piece in pieces(rows):
+            found[piece] = self._contained(self._batch(rows[piece]))
+        return found
+
+    def _contained(self, batch: Array) -> Any:
         if not self.dirty:
-            return self.database.member(self, self._batch(rows))
-        numbers = self.find(rows)
+            return self.database.member(self, batch)
+        numbers = self.database.find(self, batch)
         found = numbers >= 0
         found[found] = self.now(numbers[found]) != layout.NEVER
         return found
 
     def find(self, rows: Any) -> Array:
         """For each row, its number, or -1; of a relation with state."""
-        return self.database.find(self, self._batch(rows))
+        found = np.empty(len(rows), np.int64)
+        for piece in pieces(rows):
+            found[piece] = self.database.find(self, self._batch(rows[piece]))
+        return found
 
     def _batch(self, rows: Any) -> Array:
         batch = np.ascontiguousarray(rows, np.int64)
@@ -185,8 +203,11 @@ class Relation(BulkRows):
     def dispose(self) -> None:
         """Let go of all memory, for a relation that nobody will use again (rows handed out stay valid)."""
         for index in self.indexes.values():
-            index.reset()  # indexes and their relation hold each other
+            index.dispose()  # indexes and their relation hold each other
         self.indexes = {}
+        recycle(self._table)
+        for part in (self._rows, self._numbers, *((self._now,) if self.stateful else ())):
+            part.recycle()
         self._initialise()
 
     def memory(self) -> dict[str, int]:
@@ -214,10 +235,19 @@ class Relation(BulkRows):
 
     def enter_absent(self, rows: Any) -> Array:
         """The numbers of these rows; those that were not known are entered as tuples that are not there."""
+        numbers = self.find(rows)
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            added = np.asarray(rows)[unknown]
+            self.append_absent(added)
+            numbers[unknown] = self.find(added)
+        return numbers
+
+    def append_absent(self, rows: Any) -> None:
+        """Enter rows as tuples that are not there."""
         self.iteration = layout.NEVER
         self.insert(rows)
         self.settle()
-        return self.find(rows)
 
     # Growth, when a kernel asks for it
 

@@ -63,10 +63,6 @@ class RowStates:
         """Of all rows, as they are held: mostly zeros."""
         return self._derived.data[: self.count, 0]
 
-    def state(self, rows: Any = slice(None)) -> Array:
-        """All three, as columns."""
-        return np.column_stack((self.now(rows), self.before(rows), self.derived(rows))).astype(np.int64)
-
     def set_now(self, rows: Any, iterations: Any) -> None:
         """Change iterations; what they were before the update is kept."""
         changed = self._before.data[rows, 0]

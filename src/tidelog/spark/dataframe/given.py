@@ -1,0 +1,88 @@
+"""The facts of a program's input relations, all in one table, and what an epoch changes of them.
+
+What is always true: a fact is in the table once. Checking and counting a change set is one Spark action, whatever the
+number of relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from tidelog.analysis.check import Checked
+from tidelog.analysis.types import RelationInfo
+from tidelog.spark.dataframe.fixpoint import Evaluation
+from tidelog.spark.dataframe.sql import Query, of_frame, union
+from tidelog.spark.dataframe.tables import ALONE, COUNT, ITERATION, Layout, Part, Table, column, in_one_task
+from tidelog.spark.dataframe.transitions import BEFORE_COUNT, NOW_COUNT, Transition
+from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
+from tidelog.spark.dataframe.values import come_in
+
+
+def input_layout(checked: Checked) -> Layout:
+    names = dict.fromkeys(directive.relation for directive in checked.directives("input"))
+    return Layout({name: checked.relations[name].kinds for name in names})
+
+
+def inside(frame: DataFrame, info: RelationInfo, checked: Checked) -> Query:
+    """A user's frame with columns as the executor has them."""
+    types = [checked.types.types[name] for name in info.types]
+    columns = [
+        come_in(f"`{attribute}`", declared).alias(column(i))
+        for i, (attribute, declared) in enumerate(zip(info.attributes, types, strict=True))
+    ] or [F.lit(True).alias(ALONE)]
+    return of_frame(frame.select(*columns), [column(i) for i in range(info.arity)] or [ALONE])
+
+
+def given_table(evaluation: Evaluation, checked: Checked, facts: Mapping[str, DataFrame]) -> Table:
+    """The facts to begin with."""
+    layout = input_layout(checked)
+    rows = [layout.tagged(name, inside(frame, checked.relations[name], checked)) for name, frame in facts.items()]
+    found = union(rows).distinct().adding({ITERATION: "0", COUNT: "1L"}) if rows else layout.empty()
+    taken, counts = evaluation.checkpoints.take(found, layout.counted("true"))
+    return Table(layout, (Part(taken, 0, 0),), counts, sum(counts.values()))
+
+
+@dataclass
+class FactChange:
+    """The input facts before and after an epoch; what of the change set changed nothing is counted."""
+
+    transition: Transition
+    ignored_inserts: dict[str, int] = field(default_factory=dict)
+    ignored_deletes: dict[str, int] = field(default_factory=dict)
+
+
+def change_facts(
+    evaluation: Evaluation,
+    checked: Checked,
+    given: Table,
+    delete: Mapping[str, DataFrame],
+    insert: Mapping[str, DataFrame],
+) -> FactChange:
+    """Deletions are applied first: a fact that is deleted and inserted ends up present."""
+    layout = given.layout
+    rows = [given.rows.only(layout.columns).adding({"mark": "'known'"})]
+    for frames, mark in ((delete, "deleted"), (insert, "inserted")):
+        for name, frame in frames.items():
+            rows.append(layout.tagged(name, inside(frame, checked.relations[name], checked), {"mark": f"'{mark}'"}))
+    flags = {mark: f"bool_or(mark = '{mark}')" for mark in ("known", "deleted", "inserted")}
+    grouped = in_one_task(union(rows), given.size).grouped(layout.columns, flags)
+    after = "(inserted OR (known AND NOT deleted))"
+    states = {
+        BEFORE: f"IF(known, 0, {NEVER})",
+        BEFORE_COUNT: "cast(known AS bigint)",
+        NOW: f"IF({after}, 0, {NEVER})",
+        NOW_COUNT: f"cast({after} AS bigint)",
+    }
+    ignored = {"present": "inserted AND known AND NOT deleted", "absent": "deleted AND NOT known"}
+    counted = layout.counted("present", "present ") | layout.counted("absent", "absent ")
+    found = grouped.select({c: c for c in layout.columns} | states | ignored)
+    transition, counts = Transition.take(evaluation.checkpoints, layout, found, counted)
+    return FactChange(transition, _nonzero(counts, "present "), _nonzero(counts, "absent "))
+
+
+def _nonzero(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix): n for name, n in counts.items() if name.startswith(prefix) and n}

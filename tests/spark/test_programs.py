@@ -1,0 +1,74 @@
+"""The suite of programs (`tests/program_cases.py`): both executors, epoch after epoch, find what is expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from frame_subject import external
+
+from program_cases import CASES, Case, Tables, lines, table_rows
+from tidelog.analysis.check import Checked
+from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.evaluate.engine import EngineOptions
+from tidelog.session import Session
+from tidelog.spark.dataframe.engine import DataFrames
+
+
+class Columnar:
+    """A local session."""
+
+    def __init__(self, checked: Checked, request: pytest.FixtureRequest) -> None:
+        self.session = Session(checked)
+
+    def bootstrap(self, facts: Tables) -> None:
+        self.session.bootstrap(facts)
+
+    def update(self, delete: Tables, insert: Tables) -> None:
+        self.session.update(insert, delete)
+
+    def rows(self, name: str) -> list[tuple[Any, ...]]:
+        return table_rows(self.session[name].to_arrow(), len(self.session[name].attributes))
+
+
+class Frames:
+    """The DataFrame executor."""
+
+    def __init__(self, checked: Checked, request: pytest.FixtureRequest) -> None:
+        self.spark = request.getfixturevalue("spark")
+        self.engine = DataFrames(checked, self.spark, EngineOptions(), "update-paper")
+
+    def bootstrap(self, facts: Tables) -> None:
+        self.engine.bootstrap(self.frames(facts))
+
+    def update(self, delete: Tables, insert: Tables) -> None:
+        self.engine.update(self.frames(delete), self.frames(insert))
+
+    def frames(self, tables: Tables) -> dict[str, Any]:
+        return {name: self.spark.createDataFrame(external(table)) for name, table in tables.items()}
+
+    def rows(self, name: str) -> list[tuple[Any, ...]]:
+        table: pa.Table = self.engine.rows(name).toArrow()
+        assert table.num_rows == self.engine.count(name)
+        return table_rows(table, self.engine.checked.relations[name].arity)
+
+
+EXECUTORS = {"columnar": Columnar, "dataframe": Frames}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_every_epoch_is_as_expected(executor: str, case: Case, request: pytest.FixtureRequest) -> None:
+    checked = case.checked
+    running = EXECUTORS[executor](checked, request)
+    running.bootstrap(case.facts(checked))
+    names = checked.relations.keys() - inline_relations(checked.program)
+    epochs = case.epochs(checked)
+    for number in range(len(epochs) + 1):
+        if number:
+            running.update(*epochs[number - 1])
+        expected = case.expected(number)
+        found = {name: lines(checked, name, running.rows(name)) for name in names if name in expected}
+        assert found == {name: expected[name] for name in found}, f"epoch {number}"
+        assert found

@@ -1,0 +1,98 @@
+"""Random programs and histories on Spark: the DataFrame executor finds what the oracle finds, counts included.
+
+A few by default, since each takes some twenty Spark jobs; `TIDELOG_FUZZ=1000 pytest tests/spark/test_random_frames.py`
+for a longer run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frame_subject import FrameSubject
+from hypothesis import given
+
+import oracle
+import state_oracle
+from strategies.budget import examples, note_seed
+from strategies.engine import checked_program
+from strategies.epochs import History, histories
+from strategies.programs import Example, Features, programs
+from tidelog.errors import TidelogError
+
+REFUSED = {"TL1251", "TL1252"}
+"""What the executor cannot do, as it says beforehand."""
+
+
+def subject_of(spark: Any, text: str, strategy: str) -> FrameSubject | None:
+    """The executor, or None if the program is refused."""
+    try:
+        return FrameSubject(spark, text, strategy)
+    except TidelogError:
+        return None
+
+
+def one_zero(found: Any) -> Any:
+    """The oracle's tuples; to Python -0.0 and 0.0 are equal, as they are to Spark."""
+    return found
+
+
+def compare_batch(spark: Any, example: Example) -> None:
+    note_seed(example)
+    subject = subject_of(spark, as_inputs(example), "batch")
+    if subject is None:
+        return
+    plain = checked_program(as_inputs(example).replace(" inline", "")) if example.inlined else subject.checked
+    wanted = oracle.evaluate(plain, example.facts)
+    subject.bootstrap(example.facts)
+    found = subject.relations()
+    for name, rows in wanted.items():
+        if name not in example.inlined:
+            assert found[name] == rows, f"{name}: too many {found[name] - rows}, missing {rows - found[name]}"
+
+
+def compare_history(spark: Any, history: History) -> None:
+    note_seed(history)
+    text = as_inputs(history.example)
+    subject = subject_of(spark, text, "update-paper")
+    if subject is None:
+        return
+    plain = checked_program(text.replace(" inline", "")) if history.example.inlined else subject.checked
+    whole = {name for stratum in subject.engine.program.strata if stratum.whole for name in stratum.relations}
+    for number, facts in enumerate(history.facts()):
+        if number == 0:
+            subject.bootstrap(facts)
+        else:
+            epoch = history.epochs[number - 1]
+            subject.update(epoch.delete, epoch.insert)
+        found, wanted = subject.state(), state_oracle.state(plain, facts)
+        for name, entries in wanted.items():
+            if name in history.example.inlined:
+                continue
+            if name in whole:
+                assert set(found[name]) == set(entries), (number, name)
+            else:
+                assert found[name] == entries, (number, name, found[name], entries)
+
+
+def as_inputs(example: Example) -> str:
+    """The program with an `.input` for each relation that has facts."""
+    missing = [name for name in example.facts if f".input {name}\n" not in example.text]
+    return example.text + "".join(f".input {name}\n" for name in missing)
+
+
+def test_the_executor_agrees_with_the_oracle(spark: Any) -> None:
+    @examples(8)
+    @given(programs())
+    def agrees(example: Example) -> None:
+        compare_batch(spark, example)
+
+    agrees()
+
+
+def test_states_are_those_of_bootstrap_after_every_epoch(spark: Any) -> None:
+    @examples(4)
+    @given(histories(Features(derived_inputs=True)))
+    def agrees(history: History) -> None:
+        compare_history(spark, history)
+
+    agrees()
