@@ -136,7 +136,7 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
     def from_columns(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         for batch in batches:
             try:
-                yield table_of(_whole_numbers(pa.table(batch), info), info, types), []
+                yield table_of(whole_numbers(pa.table(batch), info), info, types), []
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
 
@@ -155,7 +155,7 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
     return from_columns if layout is None else from_lines
 
 
-def _whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
+def whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
     """Decimals, which is how Spark writes large whole numbers, as such."""
     columns = [
         pc.cast(column, pa.uint64() if kind is Kind.UNSIGNED else pa.int64())

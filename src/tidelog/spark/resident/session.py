@@ -147,10 +147,16 @@ class ColumnarSession(OnSpark):
 
     # ---- reading
 
-    def relation(self, name: str) -> DataFrame:
+    def count(self, name: str) -> int:
+        return int(self._counted(self.vocabulary.info(name))["rows"])
+
+    def _counted(self, info: RelationInfo) -> dict[str, Any]:
         self._ready()
+        return self._insisting(lambda: self._open().tell(lambda n: Count(n, info.name)))[0]
+
+    def relation(self, name: str) -> DataFrame:
         info = self.vocabulary.info(name)
-        found, _ = self._insisting(lambda: self._open().tell(lambda n: Count(n, name)))
+        found = self._counted(info)
         return self._results.frame(info, f"{ROWS} {name}", found["epoch"], found["rows"], found["symbols"])
 
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, DataFrame]:
