@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tidelog import Session, TidelogError
-from tidelog.spark import source
 from tidelog.spark.source import TidelogDataSource, request_of
 from tidelog.state import columns
 
