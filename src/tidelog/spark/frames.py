@@ -144,8 +144,7 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
         assert layout is not None
         for batch in batches:
             bad = BadRows(skip)
-            text = b"\n".join(line.encode() for line in batch.column(0).to_pylist())
-            columns = read_text(io.BytesIO(text), layout, False, bad)
+            columns = read_text(io.BytesIO(_joined(batch.column(0))), layout, False, bad)
             try:
                 bad.check()
                 yield pa.table(columns, names=list(info.attributes)), list(bad.report())
@@ -153,6 +152,12 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
                 yield pa.table({}), list(problem.diagnostics)
 
     return from_columns if layout is None else from_lines
+
+
+def _joined(lines: pa.Array) -> pa.Buffer:
+    """Lines as the text that they were."""
+    together = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
+    return pc.binary_join(together, "\n")[0].as_buffer()
 
 
 def whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
