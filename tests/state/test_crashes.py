@@ -105,7 +105,7 @@ def trying(action: Callable[[], Any]) -> Any:
         return action()
     except TidelogError as problem:
         refused = problem
-    assert refused.codes == ("TL1201",), refused
+    assert refused.codes == ("TL1301",), refused
     assert refused.diagnostics[0].help
     return action()
 

@@ -95,9 +95,9 @@ def test_epochs_that_are_gone_are_refused_with_those_that_are_there(tmp_path: Pa
         session.update(insert={"edge": [(2, 3)]})
     with pytest.raises(TidelogError, match="available: epochs 2 to 3"):
         read_relation(tmp_path, "path", 1)
-    with pytest.raises(TidelogError, match="TL1208"):
+    with pytest.raises(TidelogError, match="TL1308"):
         read_relation(tmp_path, "paths")
-    with pytest.raises(TidelogError, match="TL1202"):
+    with pytest.raises(TidelogError, match="TL1302"):
         read_relation(tmp_path / "none", "path")
     assert relation_names(tmp_path) == ["edge", "path", "far", "lonely"]
 
@@ -126,7 +126,7 @@ def test_any_file_system_of_pyarrow_will_do(tmp_path: Path, monkeypatch: pytest.
             if session.epoch == 0:
                 session.bootstrap({"edge": [(1, 2), (2, 3)]})
             session.update(insert={"edge": [(3 + session.epoch, 4)]})
-            with pytest.raises(TidelogError, match="TL1206"):
+            with pytest.raises(TidelogError, match="TL1306"):
                 directory.StateDirectory.open("somewhere")
     assert read_relation("somewhere", "edge").num_rows == 4
     assert not verify("somewhere", full=True).problems
