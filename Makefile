@@ -5,14 +5,14 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check format fuzz bench bench-elastic clean
+.PHONY: demo test check format fuzz soak bench bench-elastic clean
 
 demo: $(READY)
 	$(BIN)/python examples/demo.py
 
 test: check
 	@echo "a first run, so that the kernels are compiled once and not by every test process"
-	$(BIN)/tidelog run examples/reach/reach.dl -F examples/reach/facts -D - > /dev/null
+	$(BIN)/tidelog run examples/reach/reach.dl -F examples/reach/facts -D - --local > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 check: $(READY)
@@ -28,6 +28,10 @@ format: $(READY)
 fuzz: $(READY)
 	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests/test_random_programs.py tests/lang/test_fuzz.py
 	TIDELOG_FUZZ=50000 $(BIN)/python -m pytest -n 2 tests/evaluate/test_elastic.py
+
+# Processes that are killed 200 times, and die or fail at every single file operation; tens of minutes.
+soak: $(READY)
+	TIDELOG_SOAK=1 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/state/test_crashes.py
 
 bench: $(READY) bench-elastic
 	$(BIN)/python -m benchmarks.batch

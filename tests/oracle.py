@@ -42,6 +42,8 @@ def evaluate(checked: Checked, facts: Relations, evaluator: Any = None) -> Relat
                 relations[clause.types.clause.head.name] |= set(clause.heads())
             for name in equivalences:
                 relations[name] = closure(relations[name])
+            if not stratum.recursive:
+                break  # once more would find the same
     return relations
 
 
@@ -61,19 +63,18 @@ class Evaluator:
     relations: Relations
 
     def heads(self) -> Iterator[tuple[Any, ...]]:
-        for env in self.solve(self.types.clause.body, {}):
+        for env in self.solve(constraints_first(self.types.clause.body), {}):
             yield from product(*(self.values(arg, env) for arg in self.types.clause.head.args))
 
     def solve(self, literals: tuple[tree.Literal, ...], env: Env) -> Iterator[Env]:
-        """The environments that extend `env` and make the literals true: constraints as soon as they can be decided."""
+        """The environments that extend `env` and make the literals true, the first one first that can be decided."""
         if not literals:
             yield env
             return
-        for literal in sorted(literals, key=lambda x: isinstance(x, tree.Atom)):
+        for place, literal in enumerate(literals):  # noqa: B007
             with suppress(KeyError):
                 ways = self.ways(literal, env)
                 break
-        place = next(n for n, x in enumerate(literals) if x is literal)
         for extended, equations in ways:
             yield from self.solve(equations + literals[:place] + literals[place + 1 :], extended)
 
@@ -103,15 +104,18 @@ class Evaluator:
 
     def unify(self, terms: Iterable[tree.Term], values: Iterable[Any], env: Env) -> list[Way]:
         """Bind variables so that the terms have the values; what must be computed becomes an equation."""
-        env, equations, pairs = dict(env), [], list(zip(terms, values, strict=True))
-        while pairs:
-            term, value = pairs.pop(0)
+        pairs = list(zip(terms, values, strict=True))
+        for term, value in pairs:  # most rows do not match, and a look at the variables tells
+            if type(term) is tree.Variable and env.get(term.name, value) != value:
+                return []
+        env, equations = dict(env), []
+        for term, value in pairs:  # which become more on the way
             match term:
-                case tree.Wildcard():
-                    pass
                 case tree.Variable(name=name):
                     if env.setdefault(name, value) != value:
                         return []
+                case tree.Wildcard():
+                    pass
                 case tree.Record(args=args):
                     if value is None:
                         return []
@@ -128,10 +132,10 @@ class Evaluator:
 
     def values(self, term: tree.Term, env: Env) -> list[Any]:
         """The values of a term: one; none for the least of nothing; several for a range."""
+        if isinstance(term, tree.Variable):
+            return [env[term.name]]
         kind = self.types.kind_of(term)
         match term:
-            case tree.Variable(name=name):
-                return [env[name]]
             case tree.Number() | tree.Unsigned() | tree.Float() | tree.String() | tree.Nil():
                 return [wrap(kind, getattr(term, "value", None))]
             case tree.Record(args=args):
@@ -151,13 +155,17 @@ class Evaluator:
 
     def aggregate(self, term: tree.Aggregate, env: Env) -> list[Any]:
         inner = {name: env[name] for name in self.types.scope_of(term).injected}
-        matches = list(self.solve(term.body.parts, inner))  # type: ignore[attr-defined]
+        matches = list(self.solve(constraints_first(term.body.parts), inner))  # type: ignore[attr-defined]
         if term.target is None:
             return [len(matches)]
         found = [value for match in matches for value in self.values(term.target, match)]
         if not found and term.op != "sum":
             return []
         return [wrap(self.types.kind_of(term), {"sum": sum, "min": min, "max": max, "mean": fmean}[term.op](found))]
+
+
+def constraints_first(literals: Iterable[tree.Literal]) -> tuple[tree.Literal, ...]:
+    return tuple(sorted(literals, key=lambda literal: isinstance(literal, tree.Atom)))
 
 
 def wrap(kind: Kind, value: Any) -> Any:

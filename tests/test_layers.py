@@ -9,7 +9,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "tidelog"
 
 LAYERS = [
     "version", "cache", "errors", "values", "functors", "lang", "analysis", "plan", "store", "io", "evaluate", "net",
-    "exchange", "state", "spark", "rdf", "explain", "session", "cli",
+    "exchange", "state", "local", "spark", "rdf", "explain", "session", "cli",
+    "__main__",
 ]  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 import oracle
+from state_oracle import Patient
 from strategies.budget import examples, note_seed
 from strategies.engine import checked_program, evaluate
 from strategies.programs import Example, Features, programs
@@ -32,7 +33,7 @@ def compare(example: Example, threads: int = 1) -> None:
         plain = checked_program(example.text.replace(" inline", "")) if example.inlined else checked
     except TidelogError:
         return
-    wanted = oracle.evaluate(plain, example.facts)  # to the oracle, inline relations are ordinary ones
+    wanted = oracle.evaluate(plain, example.facts, Patient)  # to the oracle, inline relations are ordinary ones
     found = evaluate(example, checked, threads)
     for name, rows in wanted.items():
         if name not in example.inlined:

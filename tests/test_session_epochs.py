@@ -79,3 +79,11 @@ def test_every_epoch_is_what_evaluation_from_nothing_finds(strategy: str, first:
                 assert rows(epoch.deleted[name]) == before[name] - after[name]
             assert epoch.ignored_deletes == {n: count for n, count in absent.items() if count}
             assert epoch.ignored_inserts == {n: count for n, count in present.items() if count}
+
+
+def test_a_deleted_tuple_is_not_in_its_relation() -> None:
+    text = ".decl e(x: number)\n.input e\n.decl p(x: number)\np(x + 1) :- e(x).\n"
+    with Session(text) as session:
+        session.bootstrap({"e": [(1,), (2,)]})
+        session.update(delete={"e": [(1,)]})
+        assert [(1,) in session["e"], (2,) in session["e"], (2,) in session["p"]] == [False, True, False]

@@ -5,19 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 
 import oracle
+from reach import REACH
 from state_oracle import Entry, state
 from strategies.budget import examples, note_seed
 from strategies.engine import checked_program
 from strategies.epochs import Epoch, History, histories
 from tidelog.errors import TidelogError
-
-REACH = """
-.decl edge(x: number, y: number)
-.input edge
-.decl path(x: number, y: number)
-path(x, y) :- edge(x, y).
-path(x, z) :- path(x, y), edge(y, z).
-"""
 
 
 @examples(200)

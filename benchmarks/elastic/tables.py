@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from benchmarks.elastic.jobs import MIXED
 from benchmarks.elastic.runner import Record
 from benchmarks.elastic.summary import Results, Span, mebibytes, ok, outcome, seconds, span, total, whole
@@ -22,6 +24,13 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def each(results: Results, experiment: str) -> Iterator[tuple[str, str, list[Record]]]:
+    """The workloads and strategies of an experiment, with their records."""
+    for workload in results.workloads(experiment):
+        for strategy in results.strategies(experiment, workload):
+            yield workload, strategy, results.where(experiment=experiment, workload=workload, strategy=strategy)
+
+
 def run_table(results: Results) -> str:
     """Which runs the figures are from."""
     lines = [
@@ -35,19 +44,17 @@ def run_table(results: Results) -> str:
 def cycles_table(results: Results) -> str:
     """Fig. 5 and Table 4."""
     lines = []
-    for workload in results.workloads("cycles"):
-        for strategy in results.strategies("cycles", workload):
-            found = results.where(experiment="cycles", workload=workload, strategy=strategy)
-            start = [r for r in found if r["step"] == "bootstrap"]
-            for size in dict.fromkeys(r["size"] for r in found if r["size"]):
-                cells = [seconds(span(start).median) if span(start) else outcome(start)]
-                for step in ("delete", "insert"):
-                    own = [r for r in found if r["size"] == size and r["step"] == step]
-                    cells.append(least_median_most(span(own)) if span(own) else outcome(own))
-                own = [r for r in found if r["size"] == size]
-                cells.append(count(span(own, "derivations").median) if span(own) else "")
-                cells.append(ends(own))
-                lines.append(f"| {workload} | {strategy} | {size:,} | {' | '.join(cells)} |")
+    for workload, strategy, found in each(results, "cycles"):
+        start = [r for r in found if r["step"] == "bootstrap"]
+        for size in dict.fromkeys(r["size"] for r in found if r["size"]):
+            cells = [seconds(span(start).median) if span(start) else outcome(start)]
+            for step in ("delete", "insert"):
+                own = [r for r in found if r["size"] == size and r["step"] == step]
+                cells.append(least_median_most(span(own)) if span(own) else outcome(own))
+            own = [r for r in found if r["size"] == size]
+            cells.append(count(span(own, "derivations").median) if span(own) else "")
+            cells.append(ends(own))
+            lines.append(f"| {workload} | {strategy} | {size:,} | {' | '.join(cells)} |")
     return rows(
         "| workload | strategy | facts | first epoch | delete: least · median · most | insert: least · median · most "
         "| work, median | measured, and how they ended |",
@@ -91,21 +98,19 @@ def impact_table(results: Results) -> str:
 def memory_table(results: Results) -> str:
     """Table 3."""
     lines = []
-    for workload in results.workloads("cycles"):
-        base = None
-        for strategy in results.strategies("cycles", workload):
-            found = results.where(experiment="cycles", workload=workload, strategy=strategy)
-            good = ok(found)
-            if not good:
-                lines.append(f"| {workload} | {strategy} | {outcome(found)} | | | | |")
-                continue
-            start = span((r for r in good if r["step"] == "bootstrap"), "peak")
-            before, peak, grown = (span(good, what) for what in ("before", "peak", growth))
-            base = base or grown.most
-            lines.append(
-                f"| {workload} | {strategy} | {mebibytes(before.median)} | {mebibytes(start.median)} | "
-                f"{mebibytes(peak.most)} | {mebibytes(grown.most)} | {grown.most / base if base else 0:.2f} |"
-            )
+    first: dict[str, float] = {}  # the growth in the first row of each workload
+    for workload, strategy, found in each(results, "cycles"):
+        good = ok(found)
+        if not good:
+            lines.append(f"| {workload} | {strategy} | {outcome(found)} | | | | |")
+            continue
+        start = span((r for r in good if r["step"] == "bootstrap"), "peak")
+        before, peak, grown = (span(good, what) for what in ("before", "peak", growth))
+        base = first.setdefault(workload, grown.most)
+        lines.append(
+            f"| {workload} | {strategy} | {mebibytes(before.median)} | {mebibytes(start.median)} | "
+            f"{mebibytes(peak.most)} | {mebibytes(grown.most)} | {grown.most / base if base else 0:.2f} |"
+        )
     return rows(
         "| workload | strategy | facts read, MiB | first epoch, peak | all, peak | growth | growth / the first row |",
         "|---|---|---:|---:|---:|---:|---:|", lines,
@@ -115,16 +120,14 @@ def memory_table(results: Results) -> str:
 def mixed_table(results: Results) -> str:
     """Fig. 6."""
     lines = []
-    for workload in results.workloads("mixed"):
-        for strategy in results.strategies("mixed", workload):
-            found = results.where(experiment="mixed", workload=workload, strategy=strategy)
-            by_step = {r["step"]: r for r in found}
-            cells = [cell(by_step.get(str(number))) for number in range(len(MIXED))]
-            sum_of = total(found)
-            lines.append(
-                f"| {workload} | {strategy} | {seconds(sum_of) if sum_of is not None else outcome(found)} | "
-                f"{' | '.join(cells)} |"
-            )
+    for workload, strategy, found in each(results, "mixed"):
+        by_step = {r["step"]: r for r in found}
+        cells = [cell(by_step.get(str(number))) for number in range(len(MIXED))]
+        sum_of = total(found)
+        lines.append(
+            f"| {workload} | {strategy} | {seconds(sum_of) if sum_of is not None else outcome(found)} | "
+            f"{' | '.join(cells)} |"
+        )
     names = " | ".join(
         f"{n} {'start' if not n else ('large ' if MIXED[n].startswith('L') else '') + MIXED[n][-1]}"
         for n in range(len(MIXED))
@@ -140,21 +143,18 @@ def cell(record: Record | None) -> str:
 
 def chain_table(results: Results) -> str:
     lines = []
-    for workload in results.workloads("chain"):
-        for strategy in results.strategies("chain", workload):
-            found = results.where(experiment="chain", workload=workload, strategy=strategy)
-            deleted = [r for r in found if r["step"] == "delete"]
-            start = span(r for r in found if r["step"] == "bootstrap")
-            nodes = int(workload.removeprefix("chain"))
-            if not ok(deleted):
-                lines.append(f"| {nodes:,} | {strategy} | | | {outcome(deleted)} | | |")
-                continue
-            impact = broken(nodes)
-            each = f"{1e9 * span(deleted).median / impact:,.0f} ns"
-            lines.append(
-                f"| {nodes:,} | {strategy} | {impact:,} | {seconds(start.median)} | {seconds(span(deleted).median)} | "
-                f"{each} | {how(ok(deleted)[0])} |"
-            )
+    for workload, strategy, found in each(results, "chain"):
+        deleted = [r for r in found if r["step"] == "delete"]
+        start = span(r for r in found if r["step"] == "bootstrap")
+        nodes = int(workload.removeprefix("chain"))
+        if not ok(deleted):
+            lines.append(f"| {nodes:,} | {strategy} | | | {outcome(deleted)} | | |")
+            continue
+        impact = broken(nodes)
+        lines.append(
+            f"| {nodes:,} | {strategy} | {impact:,} | {seconds(start.median)} | {seconds(span(deleted).median)} | "
+            f"{1e9 * span(deleted).median / impact:,.0f} ns | {how(ok(deleted)[0])} |"
+        )
     return rows(
         "| nodes | strategy | facts that disappear | first epoch | delete the middle edge | per fact | ended |",
         "|---:|---|---:|---:|---:|---:|---|", lines,
@@ -168,19 +168,17 @@ def broken(nodes: int) -> int:
 
 def copies_table(results: Results) -> str:
     lines = []
-    for workload in results.workloads("copies"):
-        for strategy in results.strategies("copies", workload):
-            found = results.where(experiment="copies", workload=workload, strategy=strategy)
-            changes = [r for r in found if r["size"]]
-            cells = []
-            for step in ("delete", "insert"):
-                own = span(r for r in changes if r["step"] == step)
-                cells.append(least_median_most(own) if own else outcome(changes))
-            good = ok(found)
-            tuples, work = (f"{good[0]['tuples']:,}", count(span(changes, "derivations").median)) if good else ("", "")
-            lines.append(
-                f"| {workload.removeprefix('copies')} | {tuples} | {strategy} | {cells[0]} | {cells[1]} | {work} |"
-            )
+    for workload, strategy, found in each(results, "copies"):
+        changes = [r for r in found if r["size"]]
+        cells = []
+        for step in ("delete", "insert"):
+            own = span(r for r in changes if r["step"] == step)
+            cells.append(least_median_most(own) if own else outcome(changes))
+        good = ok(found)
+        tuples, work = (f"{good[0]['tuples']:,}", count(span(changes, "derivations").median)) if good else ("", "")
+        lines.append(
+            f"| {workload.removeprefix('copies')} | {tuples} | {strategy} | {cells[0]} | {cells[1]} | {work} |"
+        )
     return rows(
         "| copies | derived tuples | strategy | delete: least · median · most | insert: least · median · most | work |",
         "|---:|---:|---|---:|---:|---:|", lines,

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from cli.command import tidelog
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "net"
 HOP = "hop(@X,Y) :- link(@X,Z), link(@Z,Y), X != Y.\n"
-
-
-def tidelog(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tidelog.cli.main", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
 def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:

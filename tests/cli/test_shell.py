@@ -14,19 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from cli.command import tidelog
+from reach import REACH
 from tidelog.cli.interpreter import Interpreter
 from tidelog.cli.statements import Statements
 from tidelog.errors import TidelogError
 from tidelog.session import Session
 
-REACH = """
-.decl edge(from: number, to: number)
-.input edge
-.decl path(from: number, to: number)
-path(x, y) :- edge(x, y).
-path(x, y) :- path(x, z), edge(z, y).
-.output path
-"""
 CITIES = """
 .decl Edge(s: symbol, t: symbol)
 .input Edge
@@ -40,8 +34,7 @@ COMMAND = [sys.executable, "-m", "tidelog.cli.main", "shell"]
 
 def shell(program: str, script: str, folder: Path, *args: str | Path) -> subprocess.CompletedProcess[str]:
     (folder / "p.dl").write_text(program)
-    command = [*COMMAND, "p.dl", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, input=script, timeout=240, check=False)
+    return tidelog("shell", "p.dl", *args, cwd=folder, stdin=script)
 
 
 def printed(program: str, script: str, folder: Path, *args: str | Path) -> str:
@@ -242,9 +235,9 @@ def test_a_script_that_ends_inside_a_command_is_an_error(tmp_path: Path, script:
 )
 def test_nonsense_gets_an_error_and_no_traceback(tmp_path: Path, script: bytes, message: str) -> None:
     (tmp_path / "p.dl").write_text(".type L = [n: number, l: L]\n.decl p(s: symbol, l: L)\n.input p\n")
-    done = subprocess.run([*COMMAND, "p.dl"], capture_output=True, cwd=tmp_path, input=script, timeout=240, check=False)
-    assert (done.returncode, message in done.stderr.decode()) == (1, True)
-    assert b"Traceback" not in done.stderr
+    done = tidelog("shell", "p.dl", cwd=tmp_path, stdin=script)
+    assert (done.returncode, message in done.stderr) == (1, True)
+    assert "Traceback" not in done.stderr
 
 
 def test_all_errors_of_a_list_of_changes_are_shown_and_none_of_it_is_applied(tmp_path: Path) -> None:

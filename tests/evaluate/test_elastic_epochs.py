@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from evaluate.test_elastic import Subject, compare
+from reach import REACH
 from strategies.budget import examples
 from strategies.epochs import History, histories
 from strategies.programs import Features
@@ -17,17 +18,15 @@ from tidelog.evaluate import elastic
 from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.state import FEW_DEAD
 
-REACH = """
-.decl edge(x: number, y: number)
-.input edge
-.decl path(x: number, y: number)
-path(x, y) :- edge(x, y).
-path(x, z) :- path(x, y), edge(y, z).
+REACH_AND_MORE = (
+    REACH
+    + """
 .decl far(x: number, n: number)
 far(x, n) :- path(x, _), n = count : { path(x, _) }.
 .decl lonely(x: number)
 lonely(x) :- edge(_, x), !edge(x, _).
 """
+)
 
 
 def chain(length: int) -> set[tuple[int, int]]:
@@ -51,13 +50,13 @@ def test_an_abandoned_update_leaves_nothing_behind(
 
 
 def same_state(subject: Subject, facts: dict[str, set[Any]]) -> None:
-    fresh = Subject(REACH)
+    fresh = Subject(REACH_AND_MORE)
     fresh.bootstrap(facts)
     assert subject.state() == fresh.state()
 
 
 def test_a_small_change_is_an_update_and_says_what_it_did() -> None:
-    subject = Subject(REACH, "elastic")
+    subject = Subject(REACH_AND_MORE, "elastic")
     edges = chain(50)
     subject.bootstrap({"edge": edges})
     report = subject.update({"edge": {(0, 1)}}, {"edge": set()})
@@ -70,7 +69,9 @@ def test_a_small_change_is_an_update_and_says_what_it_did() -> None:
 
 
 def test_a_stratum_that_nothing_reaches_is_not_visited() -> None:
-    text = REACH + ".decl other(x: number)\n.input other\n.decl double(x: number)\ndouble(2 * x) :- other(x).\n"
+    text = (
+        REACH_AND_MORE + ".decl other(x: number)\n.input other\n.decl double(x: number)\ndouble(2 * x) :- other(x).\n"
+    )
     subject = Subject(text, "elastic")
     subject.bootstrap({"edge": chain(5), "other": {(1,)}})
     report = subject.update({}, {"other": {(2,)}})
@@ -80,18 +81,18 @@ def test_a_stratum_that_nothing_reaches_is_not_visited() -> None:
 @pytest.mark.parametrize("switching", ["stratum", "program"])
 def test_a_large_change_starts_over(switching: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elastic, "LEAST_BUDGET", 100)
-    subject = Subject(REACH, "elastic", switch=0.01, switching=switching)
+    subject = Subject(REACH_AND_MORE, "elastic", switch=0.1, switching=switching)
     edges = chain(60)
     subject.bootstrap({"edge": edges})
     report = subject.update({"edge": {(30, 31)}}, {})
     assert report.strategy in ("bootstrap", "mixed")
-    assert "0.01" in report.why
+    assert "more than 0.1 of" in report.why
     assert len(report.deleted["path"]) == 31 * 30
     same_state(subject, {"edge": edges - {(30, 31)}})
 
 
 def test_a_budget_in_seconds() -> None:
-    subject = Subject(REACH, "elastic", budget="seconds", switch=0.0)
+    subject = Subject(REACH_AND_MORE, "elastic", budget="seconds", switch=0.0)
     subject.bootstrap({"edge": chain(40)})
     report = subject.update({"edge": {(20, 21)}}, {})
     assert report.strategy != "update"
@@ -180,7 +181,7 @@ def test_division_by_zero_in_an_update_names_the_rule() -> None:
 
 
 def test_the_rows_of_a_report_stay_as_they_are() -> None:
-    subject = Subject(REACH)
+    subject = Subject(REACH_AND_MORE)
     first = subject.bootstrap({"edge": chain(3)})
     told = np.array(first.inserted["path"])
     subject.update({"edge": {(0, 1)}}, {"edge": {(7, 8)}})

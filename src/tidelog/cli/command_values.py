@@ -9,6 +9,7 @@ from typing import Any
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
 from tidelog.cli.commands import Struct
 from tidelog.errors import error
+from tidelog.io.order import sorted_table
 from tidelog.io.record_text import base_type
 from tidelog.lang.parsing import escape
 from tidelog.values import Kind
@@ -77,6 +78,15 @@ def shown_tuples(info: RelationInfo, rows: Iterable[tuple[Any, ...]]) -> Iterato
     for row in rows:
         fields = (f".{name} = {value}" for name, value in zip(info.attributes, shown(info, row), strict=True))
         yield f"{info.name}{{{', '.join(fields)}}}"
+
+
+def shown_answers(info: RelationInfo, table: Any) -> Iterator[str]:
+    """`X = 1, Y = "b"` for each answer; `true` if there are no variables, `false` if there are no answers."""
+    rows = tuples_of(sorted_table(table))
+    for row in rows if info.arity else ():
+        yield ", ".join(f"{name} = {value}" for name, value in zip(info.attributes, shown(info, row), strict=True))
+    if not rows or not info.arity:
+        yield "true" if rows else "false"
 
 
 def shown(info: RelationInfo, row: tuple[Any, ...]) -> list[str]:

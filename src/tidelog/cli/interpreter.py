@@ -10,7 +10,7 @@ from threading import TIMEOUT_MAX
 from typing import Any
 
 from tidelog.cli import commands
-from tidelog.cli.command_values import shown, shown_tuples, tuples_of
+from tidelog.cli.command_values import shown_answers, shown_tuples, tuples_of
 from tidelog.cli.statements import Statement
 from tidelog.cli.transaction import Transaction
 from tidelog.errors import Source, TidelogError, error
@@ -30,7 +30,7 @@ class Interpreter:
         self.level = level
         self.watch = watch or nullcontext()
         self.transaction: Transaction | None = None
-        self.last: Epoch | None = None
+        self.last: Epoch[Any] | None = None
         self.finished = False
         self._started = time.perf_counter_ns()
 
@@ -113,7 +113,7 @@ class Interpreter:
         if self.level > 0:
             print(self.last, file=sys.stderr)
 
-    def _dump_changes(self, epoch: Epoch) -> None:
+    def _dump_changes(self, epoch: Epoch[Any]) -> None:
         for name in self._shown_relations():
             sides = ((epoch.inserted, "+1"), (epoch.deleted, "-1"))
             rows = sorted((row, sign) for side, sign in sides for row in tuples_of(side[name]))
@@ -135,13 +135,8 @@ class Interpreter:
             print(line)
 
     def _answer(self, query: Source) -> None:
-        """`X = 1, Y = "b"` for each answer; `true` if there are no variables, `false` if there are no answers."""
-        info, table = self.session.typed_query(query)
-        rows = tuples_of(sorted_table(table))
-        for row in rows if info.arity else ():
-            print(", ".join(f"{name} = {value}" for name, value in zip(info.attributes, shown(info, row), strict=True)))
-        if not rows or not info.arity:
-            print("true" if rows else "false")
+        for line in shown_answers(*self.session.typed_query(query)):
+            print(line)
 
     def _profile(self, setting: str) -> None:
         if setting:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tidelog.cli import check, net, plan, profile, run, shell
+from tidelog.cli import bootstrap, check, net, plan, profile, query, run, shell, state, update
 from tidelog.errors import InternalError, TidelogError
 from tidelog.version import VERSION
 
@@ -19,6 +19,12 @@ app.command("check")(check.check)
 app.command("plan")(plan.plan)
 app.command("shell")(shell.shell)
 app.command("profile")(profile.profile)
+app.command("bootstrap")(bootstrap.bootstrap)
+app.command("update")(update.update)
+app.command("query")(query.query)
+app.command("state")(state.state)
+app.command("compact")(state.compact)
+app.command("verify")(state.verify)
 app.add_typer(net.app, name="net")
 
 

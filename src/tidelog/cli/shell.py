@@ -37,6 +37,7 @@ def shell(
     max_iterations: Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")] = None,
     max_memory: Annotated[str | None, typer.Option(help="End an epoch at this size, such as 4G or 500M.")] = None,
     timeout: Annotated[float | None, typer.Option(help="End an epoch after this many seconds.")] = None,
+    state: Annotated[str | None, typer.Option(help="A state directory: go on from it, and keep every epoch.")] = None,
     no_warn: NoWarnings = False,
 ) -> None:
     """Change facts and ask queries, at a prompt or from a script on standard input."""
@@ -54,13 +55,15 @@ def shell(
     session = Session(
         checked, strategy=strategy, switch=switch, budget=budget, switching=switching, strict=strict,
         threads=threads_of(jobs), functors=functors, facts=fact_dir or Path("."),
-        limits=Limits(max_iterations, bytes_of(max_memory), timeout), observer=progress,
+        limits=Limits(max_iterations, bytes_of(max_memory), timeout), observer=progress, state=state,
     )  # fmt: skip
     with session:
-        with progress:
-            first = session.bootstrap() if fact_dir is not None else session.bootstrap({})
+        if session.epoch == 0 or fact_dir is not None:
+            with progress:
+                first = session.bootstrap() if fact_dir is not None else session.bootstrap({})
+            if sys.stdin.isatty():
+                print(first, file=sys.stderr)
         if sys.stdin.isatty():
-            print(first, file=sys.stderr)
             _converse(Interpreter(session, 1, progress))
         else:
             _run_script(Interpreter(session, 0, progress))

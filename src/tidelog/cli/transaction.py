@@ -59,7 +59,7 @@ class Transaction:
         self._session.validated(relation, [])
         self._pending[relation] = _Pending(cleared=True)
 
-    def commit(self) -> Epoch:
+    def commit(self) -> Epoch[Any]:
         """The changes as one epoch."""
         insert, delete = (
             {name: [row for row, there in p.facts.items() if there is wanted] for name, p in self._pending.items()}

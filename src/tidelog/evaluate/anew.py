@@ -1,8 +1,8 @@
 """A stratum evaluated anew within an epoch: where Update cannot follow, or would cost too much.
 
-Its relations are replaced by new ones, which Bootstrap fills; then the tuples that were there before are marked in
-them, so that the strata above are told the net change like after any update. Cost: that of the stratum's Bootstrap and
-a look-up per tuple.
+Its relations are replaced by new ones, which Bootstrap fills; then it is marked in them what was there before, so that
+the strata above are told the net change like after any update. Cost: that of the stratum's Bootstrap and at most a
+look-up per tuple.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from tidelog.evaluate.state import Change, State
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Relation
 from tidelog.store.layout import NEVER
+from tidelog.store.relation import pieces
 
 
 def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) -> None:
@@ -29,11 +30,13 @@ def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) 
 
 
 def mark_before(new: Relation, old: Relation) -> Change:
-    """Give the rows of a new relation the iterations that they had in the old one; what this changes on balance."""
-    iterations = old.before()
-    there = np.flatnonzero(iterations != NEVER)
-    new.set_before(slice(new.count), NEVER)
-    new.set_before(new.enter_absent(old.rows()[there]), iterations[there])
-    new.dirty = True
-    now, before = new.now() != NEVER, new.before() != NEVER
-    return Change(np.flatnonzero(now & ~before), np.flatnonzero(before & ~now))
+    """Mark in a new relation which tuples the old one had: those that are gone are entered as rows that were there
+    before and are not now. The iterations that shared tuples had before are not kept; nobody above asks for them."""
+    inserted, gone = new.database.difference(new, old)
+    deleted = np.arange(new.count, new.count + len(gone))
+    for piece in pieces(gone):
+        new.append_absent(old.rows()[gone[piece]])
+    new.set_before(inserted, NEVER)
+    new.set_before(deleted, old.before(gone))
+    new.dirty = new.dirty or len(gone) > 0
+    return Change(inserted, deleted)

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.rows import among, distinct
 
+Batch = tuple[str, int]
+"""The name of a stream and the number of a batch of it."""
+
 
 @dataclass
 class NetChange:

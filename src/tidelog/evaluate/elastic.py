@@ -10,10 +10,9 @@ The indexes that only updates need are built in the background once Bootstrap is
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +43,14 @@ class Updater(Protocol):
     def run(self, budget: int = ..., watch: Watch | None = ...) -> int: ...
 
 
+class Keeper(Protocol):
+    """Makes an epoch last before it ends. If it raises, the epoch is given up and nothing of it remains."""
+
+    def keep_bootstrap(self, report: EpochReport, efforts: Mapping[tuple[str, ...], int], seconds: float) -> None: ...
+
+    def keep_update(self, report: EpochReport) -> None: ...
+
+
 LEAST_BUDGET = 1 << 19
 """A stratum is always allowed this much, some ten milliseconds: starting over has fixed costs of thirty."""
 LOOKS = 3
@@ -62,7 +69,9 @@ class Elastic:
         self.bootstrap_seconds = 0.0
         self.efforts: dict[tuple[str, ...], int] = {}  # of each stratum's last evaluation from scratch
         self.updates: dict[tuple[str, ...], Updater] = {}
-        self.preparation: Background | None = None
+        self.background = ThreadPoolExecutor(1, "tidelog-prepare")
+        self.preparation: Future[None] | None = None
+        self.keeper: Keeper | None = None
 
     @property
     def database(self) -> Database:
@@ -116,6 +125,9 @@ class Elastic:
         try:
             for old in replaced:
                 self.report_replaced(report, old)
+            seconds = report.seconds = time.perf_counter() - start
+            if self.keeper is not None:
+                self.keeper.keep_bootstrap(report, run.efforts, seconds)
         except BaseException:
             run.give_up(replaced)
             raise
@@ -123,11 +135,17 @@ class Elastic:
             self.database.retire(old)
         self.efforts = run.efforts
         self.state.begin_epoch()
+        self.bootstrap_seconds = seconds
         self.updates = {}
-        self.preparation = Background(self.prepare)
-        self.bootstrap_seconds = time.perf_counter() - start
+        self.preparation = self.background.submit(self.prepare)
         self.epoch += 1
         return report
+
+    def resume(self, epoch: int, efforts: Mapping[tuple[str, ...], int], bootstrap_seconds: float) -> None:
+        """Go on from an epoch of another process, whose state has been loaded."""
+        self.epoch, self.efforts, self.bootstrap_seconds = epoch, dict(efforts), bootstrap_seconds
+        self.updates = {}
+        self.preparation = self.background.submit(self.prepare)
 
     def report_replaced(self, report: EpochReport, old: Relation) -> None:
         """The change from a relation to the one that took its place."""
@@ -147,9 +165,9 @@ class Elastic:
             update.prepare()
 
     def finish_preparation(self) -> None:
-        """Wait until nobody else works on the database."""
+        """Wait until nobody else works on the database; raises what went wrong in the background."""
         if self.preparation is not None:
-            self.preparation.wait()
+            self.preparation.result()
             self.preparation = None
 
     def facts_after(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> dict[str, Words]:
@@ -176,16 +194,19 @@ class Elastic:
                     report.strata.append(done)
         summarise(report)
         self.report_changes(report, self.state.epoch.changes)
+        if self.keeper is not None:
+            report.seconds = time.perf_counter() - start
+            self.keeper.keep_update(report)
         self.state.commit()
         self.epoch += 1
         if any(stratum.strategy == "bootstrap" for stratum in report.strata):
-            self.preparation = Background(self.prepare)
+            self.preparation = self.background.submit(self.prepare)
         return report
 
     def reached(self, stratum: StatefulStratum) -> bool:
         """Whether the change reaches a stratum: through the strata below, or its facts."""
         changes = self.state.epoch.changes
-        given = any(f"{name}@given" in self.state.epoch.replaced for name in stratum.relations)
+        given = not self.state.epoch.given.keys().isdisjoint(stratum.relations)
         own = any(len(self.database[name].log) for name in stratum.relations)
         return own or given or self.state.shifted(stratum) or any(changes.get(name) for name in stratum.inputs)
 
@@ -199,8 +220,6 @@ class Elastic:
             return StratumReport(stratum.relations, "update", "facts", 0)
         if update.stale:  # a stratum below was evaluated anew in this epoch
             update = self.updates[stratum.relations] = self.updater(stratum)
-        if isinstance(update, AggregateUpdate):
-            return StratumReport(stratum.relations, "update", "the touched groups", update.run())
         if self.hopeless(stratum):
             if self.options.switching == "program":
                 raise OverBudget
@@ -242,10 +261,11 @@ class Elastic:
     def hopeless(self, stratum: StatefulStratum) -> bool:
         """Whether it is clear beforehand that Update will not do: the work grows at least with the share of the input
         that changed, and each changed derivation is looked for in the state before, in the one after, and again."""
-        if self.budget(stratum) in (LEAST_BUDGET, UNLIMITED):
-            return False
+        budget = self.budget(stratum)
         changes = [self.state.epoch.changes.get(name) for name in stratum.inputs]
         changed = sum(len(c.inserted) + len(c.deleted) for c in changes if c)
+        if budget in (LEAST_BUDGET, UNLIMITED):
+            return changed > budget
         return LOOKS * changed > self.options.switch * sum(self.state.live[name] for name in stratum.inputs)
 
     def total_budget(self) -> int | None:
@@ -299,24 +319,3 @@ def summarise(report: EpochReport) -> None:
     if anew:
         report.strategy = "bootstrap" if len(anew) == len(report.strata) else "mixed"
         report.why = "; ".join(f"{', '.join(stratum.relations)} anew: {stratum.why}" for stratum in anew)
-
-
-class Background:
-    """Something that runs in another thread; `wait` raises what it raised."""
-
-    def __init__(self, action: Callable[[], None]) -> None:
-        self._future: Future[None] = Future()
-        self._action = action
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._action()
-            self._future.set_result(None)
-        except BaseException as problem:
-            self._future.set_exception(problem)
-
-    def wait(self) -> None:
-        self._thread.join()
-        self._future.result()

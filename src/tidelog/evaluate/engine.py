@@ -54,13 +54,12 @@ class StratumReport:
 
 
 @dataclass
-class EpochReport:
-    """What an epoch did.
+class EpochSummary:
+    """What an epoch did, in words and numbers.
 
     `strategy` is what was done in the end ("bootstrap", "update", "batch", …) and `why` says for what reason, in plain
-    words. `budget` is what Update was allowed, in derivations, if there was a limit. `inserted` and `deleted` are the
-    net change of each relation that changed. `ignored_…` count, per relation, facts of the change set that were there
-    already or were not there; the session fills them in, because no engine ever sees such facts.
+    words. `budget` is what Update was allowed, in derivations, if there was a limit. `ignored_…` count, per relation,
+    facts of the change set that were there already or were not there.
     """
 
     epoch: int
@@ -69,11 +68,18 @@ class EpochReport:
     seconds: float
     derivations: int
     budget: int | None = None
-    inserted: dict[str, Words] = field(default_factory=dict)
-    deleted: dict[str, Words] = field(default_factory=dict)
     ignored_inserts: dict[str, int] = field(default_factory=dict)
     ignored_deletes: dict[str, int] = field(default_factory=dict)
     strata: list[StratumReport] = field(default_factory=list)
+
+
+@dataclass
+class EpochReport(EpochSummary):
+    """The same with the net change of each relation that changed. Ignored facts are filled in by the session, because
+    no engine ever sees them."""
+
+    inserted: dict[str, Words] = field(default_factory=dict)
+    deleted: dict[str, Words] = field(default_factory=dict)
 
 
 class Engine(Protocol):

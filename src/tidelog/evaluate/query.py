@@ -43,7 +43,7 @@ class Answer:
 
 def answer(query: Source, checked: Checked, database: Database, functors: Mapping[str, Callable[..., Any]]) -> Answer:
     """What holds in the database; it must have the program's relations, settled. Its own relations stay as they are."""
-    prepared = Prepared(query_program(parse_query(query), checked.program), functors)
+    prepared = Prepared(query_program(query, checked), functors)
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)
     rules = rules_by_classes(flat_rules(prepared.checked, stratum), database.equivalences)
@@ -59,9 +59,11 @@ def answer(query: Source, checked: Checked, database: Database, functors: Mappin
             database.drop(HEAD)
 
 
-def query_program(body: tree.Literal, program: tree.Program) -> Checked:
-    """The query with the declarations it may use, checked; its variables typed as their places in the body say."""
-    surroundings = _surroundings(body, program)
+def query_program(query: Source, checked: Checked) -> Checked:
+    """The query with the declarations it may use, checked; its variables typed as their places in the body say. The
+    answers are those of its relation HEAD."""
+    body = parse_query(query)
+    surroundings = _surroundings(body, checked.program)
     untyped = check(tree.Program((*surroundings, *_clause(body, ()))))
     typed = next(t for t in untyped.clause_types if t.clause.head.name == HEAD)
     columns = tuple(tree.Attribute(name, _type_name(name, typed, untyped.types)) for name in _columns(body, typed))

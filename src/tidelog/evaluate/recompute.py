@@ -87,7 +87,7 @@ class Recompute:
         report.seconds = time.perf_counter() - start
         past, self._current, self._epoch = self._current, database, report.epoch
         for relation in past:  # its memory goes now, not when the collector finds the cycles of a database
-            relation.clear()
+            relation.dispose()
         return report
 
     def _empty(self) -> Database:

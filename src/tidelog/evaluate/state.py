@@ -18,8 +18,9 @@ from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.engine import EngineOptions
 from tidelog.evaluate.prepare import Prepared
+from tidelog.evaluate.rows import among
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum, stateful_program
-from tidelog.store import Database, Relation
+from tidelog.store import Database, Relation, release_spare
 from tidelog.store.layout import NEVER
 
 TOO_MANY_DEAD = 0.5
@@ -44,6 +45,7 @@ class Epoch:
 
     changes: dict[str, Change] = field(default_factory=dict)
     replaced: dict[str, Relation] = field(default_factory=dict)  # relations that were evaluated anew, as they were
+    given: dict[str, Relation] = field(default_factory=dict)  # lists of given facts that were changed, as they were
     counters: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # as they were
 
 
@@ -119,14 +121,10 @@ class State:
     def _give(self, name: str, gone: Words, come: Words) -> None:
         """Facts of a relation that is evaluated as a whole: a new list of them."""
         (old,) = self.database.renew([self.given[name].name])
-        self.epoch.replaced[old.name] = old
+        self.epoch.given[name] = old
         self.given[name] = self.database[old.name]
         kept = old.rows().astype(np.int64)
-        scratch = self.database.create(f"{name}@gone", old.arity)
-        scratch.insert(gone)
-        kept = kept[~scratch.contains(kept)]
-        self.database.drop(scratch.name)
-        self.given[name].insert(np.concatenate((kept, come)))
+        self.given[name].insert(np.concatenate((kept[~among(kept, gone)], come)))
         self.given[name].settle()
 
     # ---- the program's counter, autoinc()
@@ -151,11 +149,12 @@ class State:
             if relation.stateful and len(relation.log):
                 relation.commit()
                 self._compact(relation)
+        release_spare()  # what the last epoch left and this one had no use for; the next may do as this one did
         for name, old in self.epoch.replaced.items():
             self.database.retire(old)
-            relation = self.database[name]
-            if relation.stateful:
-                self.forget_before(relation)
+            self.forget_before(self.database[name])
+        for old in self.epoch.given.values():
+            self.database.retire(old)
         self.begin_epoch()
 
     def forget_before(self, relation: Relation) -> None:
@@ -171,10 +170,11 @@ class State:
 
     def undo(self) -> None:
         """As if the epoch had never begun."""
-        for name, old in self.epoch.replaced.items():
+        for old in self.epoch.replaced.values():
             self.database.reinstate(old)
-            if name.endswith("@given"):
-                self.given[name.removesuffix("@given")] = old
+        for name, old in self.epoch.given.items():
+            self.database.reinstate(old)
+            self.given[name] = old
         for relation in self.database:
             if relation.stateful and len(relation.log):
                 relation.undo()

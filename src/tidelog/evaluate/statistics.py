@@ -1,6 +1,6 @@
 """Sizes and fan-outs of the relations as they are now, for the join order.
 
-They come from a sample of rows and are kept until a relation has doubled, so that asking costs little.
+They come from a random sample of rows and are kept until a relation has doubled, so that asking costs little.
 A relation of the running stratum will grow: while it is smaller than the largest relation that feeds the stratum, it
 is taken to be as large as that.
 """
@@ -62,18 +62,24 @@ class Statistics:
         known = self._matches.get((relation, columns))
         if known is not None and count <= 2 * known[0]:
             return known[1]
-        found = estimate_matches(self.database[relation].rows(None)[:, list(columns)])
+        found = estimate_matches(sampled(self.database[relation].rows(None))[:, list(columns)], count)
         self._matches[relation, columns] = (count, found)
         return found
 
 
-def estimate_matches(rows: Any) -> float:
-    """From a sample, the geometric mean of two answers: rows per distinct value (values seen once tell how many were
-    not seen: the GEE estimator), and rows that share the value of a random row, which skew makes much larger."""
-    count = len(rows)
+def sampled(rows: Any) -> Any:
+    """Some of the rows, the same every time; at random, because rows may lie in the order of their values."""
+    if len(rows) <= SAMPLE:
+        return rows
+    return rows[np.random.default_rng(len(rows)).integers(0, len(rows), SAMPLE)]
+
+
+def estimate_matches(sample: Any, count: int) -> float:
+    """From a sample of so many rows, the geometric mean of two answers: rows per distinct value (values seen once tell
+    how many were not seen: the GEE estimator), and rows that share the value of a random row, which skew makes much
+    larger."""
     if count == 0:
         return 0.0
-    sample = np.ascontiguousarray(rows[:: max(1, count // SAMPLE)])
     _, repeats = np.unique(sample, axis=0, return_counts=True)
     once = int(np.count_nonzero(repeats == 1))
     distinct = min(float(count), float(np.sqrt(count / len(sample)) * once + (len(repeats) - once)))

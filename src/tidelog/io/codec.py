@@ -50,11 +50,12 @@ def encode(table: pa.Table, info: RelationInfo, types: TypeSystem, database: Dic
     """The words of a table's rows: int64[n, arity]. The table is as `read_facts` and `table_of` make it."""
     words = np.empty((table.num_rows, info.arity), np.int64)
     for i, kind in enumerate(info.kinds):
-        words[:, i] = _encoded(table.column(i), kind, types.types[info.types[i]], database)
+        words[:, i] = encode_column(table.column(i), kind, types.types[info.types[i]], database)
     return words
 
 
-def _encoded(column: pa.ChunkedArray, kind: Kind, declared: Type, database: Dictionaries) -> np.ndarray:
+def encode_column(column: pa.ChunkedArray, kind: Kind, declared: Type, database: Dictionaries) -> np.ndarray:
+    """The words of one column; of a number column without a copy, if it is in one piece."""
     if kind in (Kind.SYMBOL, Kind.RECORD):
         texts, codes = distinct_texts(column)
         ids = database.symbols.encode(texts) if kind is Kind.SYMBOL else _packed(texts, declared, database)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from contextlib import contextmanager
+from typing import cast
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
 from tidelog.store.symbols import Symbols
 from tidelog.values import Kind
+
+PIECE = 1 << 12
+"""Rows that are compared or looked up at a time, so that what is needed for it stays in the processor's cache."""
 
 
 class Database:
@@ -63,9 +67,13 @@ class Database:
         made = Database(
             self.threads, self.chunk, self.initial_capacity, self.bitmaps_from, self.budget, self.parallel_from
         )
-        made.symbols = self.symbols
-        made.records = Records(made, self.records)
+        made.share_dictionaries(self)
         return made
+
+    def share_dictionaries(self, other: Database) -> None:
+        """Have the symbols and records of another database. This one has no tuples yet."""
+        self.symbols = other.symbols
+        self.records = Records(self, other.records)
 
     def cycles_per_second(self) -> float:
         """How fast the counter runs that plans are timed with."""
@@ -115,6 +123,24 @@ class Database:
         self._inserters.pop(relation.address, None)
         self._known.pop(relation.address, None)
         relation.dispose()
+
+    @contextmanager
+    def mounted(self, relations: Sequence[Relation]) -> Iterator[None]:
+        """Meanwhile these relations, made by `unmounted`, have names; afterwards they are empty."""
+        self.relations |= {relation.name: relation for relation in relations}
+        try:
+            yield
+        finally:
+            for relation in relations:
+                del self.relations[relation.name]
+                if relation.count:
+                    relation.clear()
+
+    def unmounted(self, name: str, arity: int) -> Relation:
+        """A relation that has its name only while it is `mounted`, so that others may use the same name."""
+        relation = Relation(self, name, arity)
+        self.adopt(relation)
+        return relation
 
     def adopt(self, relation: Relation) -> None:
         self._known[relation.address] = relation
@@ -173,23 +199,33 @@ class Database:
             found = self._inserters[relation.address] = Pipeline(self, [], slots, slots, sink=relation)
         return found
 
-    def member(self, relation: Relation, batch: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        found = np.zeros(len(batch), np.int64)
-        columns = np.ascontiguousarray(batch.T)
-        pointers = np.array([address(columns) + c * 8 * len(batch) for c in range(relation.arity)], np.int64)
-        keys, chosen = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+    def member(self, relation: Relation, batch: Array) -> Array:
+        """For each row, 1 if the relation knows it, else 0."""
+        found, keys, chosen = (np.empty(len(batch), np.int64) for _ in range(3))
+        _held, pointers = _columns(batch)
         self.kernels.find_members(
             relation.address, address(pointers), len(batch), address(keys), address(chosen), address(found)
         )
-        return found.astype(bool)
+        return found
 
     def find(self, relation: Relation, batch: Array) -> Array:
-        """For each row, its number in a tagged relation, or -1."""
-        found, keys = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
-        columns = np.ascontiguousarray(batch.T)
-        pointers = np.array([address(columns) + c * 8 * len(batch) for c in range(relation.arity)], np.int64)
+        """For each row, its number in a relation whose table leads to rows, or -1."""
+        found, keys = np.empty(len(batch), np.int64), np.empty(len(batch), np.int64)
+        _held, pointers = _columns(batch)
         self.kernels.find_rows(relation.address, address(pointers), len(batch), address(keys), address(found))
         return found
+
+    def difference(self, new: Relation, old: Relation) -> tuple[Array, Array]:
+        """The rows of a relation evaluated anew that the old one did not have before the running update, and those of
+        the old one that the new one does not have. Rows that are in both cost a comparison, or a look-up."""
+        seen = np.zeros(new.count // 64 + 1, np.int64)
+        work = np.zeros(1 + old.arity + (3 + old.arity) * PIECE, np.int64)
+        gone = []
+        for first in range(0, old.count, PIECE):
+            last = min(first + PIECE, old.count)
+            n = self.kernels.match_rows(old.address, new.address, first, last, address(seen), address(work))
+            gone.append(work[1 : n + 1].copy())
+        return _zero_bits(seen, new.count), np.concatenate(gone) if gone else np.zeros(0, np.int64)
 
     # Kernels
 
@@ -238,3 +274,20 @@ class Database:
             relation.refit(*chunk_limits(encoded, subject))
         else:
             raise AssertionError(f"status {status} of a plan")
+
+
+def _zero_bits(words: Array, count: int) -> Array:
+    """The numbers of those of the first so many bits that are not set, word by word from the lowest bit on."""
+    found = []
+    for first in range(0, len(words), PIECE):
+        piece = words[first : first + PIECE]
+        if (piece != -1).any():
+            found.append(np.flatnonzero(np.unpackbits(piece.view(np.uint8), bitorder="little") == 0) + first * 64)
+    numbers = np.concatenate(found) if found else np.zeros(0, np.int64)
+    return numbers[: np.searchsorted(numbers, count)]
+
+
+def _columns(batch: Array) -> tuple[Array, Array]:
+    """A batch column by column, and where each column begins."""
+    columns = np.ascontiguousarray(batch.T)
+    return columns, address(columns) + 8 * len(batch) * np.arange(len(columns))

@@ -81,6 +81,12 @@ class Index:
         self._pack = packing.initial(len(self.columns), self.relation.wide)
         self._install(PACKED, 6, direct=False)
 
+    def dispose(self) -> None:
+        """Let go of all memory."""
+        recycle(self._table)
+        self._arena.recycle()
+        self.reset()
+
     def _publish_arena(self) -> None:
         self.block[layout.X_ARENA // 8] = address(self._arena.data)
         self.block[layout.X_ARENA_CAPACITY // 8] = self._arena.capacity
@@ -120,8 +126,7 @@ class Index:
         return np.argsort(column, kind="stable").astype(np.int64)
 
     def _choose_table(self, n: int) -> None:
-        keys = self.relation.rows()[:n, list(self.columns)]
-        lows, highs = [int(v) for v in keys.min(axis=0)], [int(v) for v in keys.max(axis=0)]
+        lows, highs = self._limits(n)
         wide = self.relation.wide
         tight = packing.fit(lows, highs, wide, spare=False)
         if tight is not None and (1 << packing.total_bits(tight)) <= max(2 * n, 1024):
@@ -132,6 +137,11 @@ class Index:
         self._pack = packing.initial(len(self.columns), wide) if pack is None else pack
         self._install(TAGGED if pack is None else PACKED, max(6, (n // 4).bit_length()), direct=False)
 
+    def _limits(self, n: int) -> tuple[list[int], list[int]]:
+        """The least and greatest value of each key column among the first n rows."""
+        keys = [self.relation.rows()[:n, column] for column in self.columns]
+        return [int(key.min()) for key in keys], [int(key.max()) for key in keys]
+
     def grow_keys(self) -> None:
         """A larger key table, or one addressed by the key itself."""
         old, old_bits, old_pack = self._table, self._get(layout.X_BITS), self._pack
@@ -139,8 +149,7 @@ class Index:
         n = max(self._get(layout.X_UPTO), self._get(layout.X_COUNTED))
         direct, bits = False, old_bits + (1 if old_bits > 14 else 2)
         if mode == PACKED and n:
-            keys = self.relation.rows()[: self.relation.delta_stop, list(self.columns)]
-            lows, highs = [int(v) for v in keys.min(axis=0)], [int(v) for v in keys.max(axis=0)]
+            lows, highs = self._limits(self.relation.delta_stop)
             tight = packing.fit(lows, highs, self.relation.wide, spare=False)
             if tight is not None and packing.total_bits(tight) <= bits:
                 direct, bits, self._pack = True, packing.total_bits(tight), tight

@@ -29,7 +29,7 @@ R_SIZE = 35
 # The state of a row, in arrays of 32-bit words beside the rows: the iteration in which it is found now; that in the
 # state before the running update, as its complement, or 0 if it is the same; the number of its derivations in that
 # iteration, less one. The last two are mostly zeros, which cost nothing. A row that is not there has iteration NEVER.
-NOW, BEFORE_NOW, DERIVED = range(3)
+NOW, BEFORE_NOW = range(2)
 NEVER = 2**31 - 1
 
 # How a relation knows its tuples: not at all (a bag), by packed keys, by (hash tag, row number), by bitmaps of 64 keys;
@@ -101,10 +101,10 @@ PHASE_PLANS, PHASE_ADVANCE, PHASE_INDEXES = range(3)
 # (next, number of the filing operation, head row, rows of the body). Record 0 is none.
 (
     U_PHASE, U_POSITION, U_BUCKET, U_HIGHEST, U_NPLAN, U_PLANS, U_NOWN, U_OWN, U_NALL, U_ALL, U_NINDEX, U_INDEXES,
-    U_ARENA, U_ARENA_CAPACITY, U_ARENA_USED, U_BUCKETS, U_NBUCKET, U_SEEN, U_SEEN_CAPACITY, U_NOPS, U_OPS, U_NEED,
-    U_SUBJECT, U_WORK, U_BUDGET, U_SCRATCH, U_EVENTS,
-) = _fields(27)  # fmt: skip
-U_SIZE = 27
+    U_ARENA, U_ARENA_CAPACITY, U_ARENA_USED, U_BUCKETS, U_NBUCKET, U_SEEN, U_SEEN_CAPACITY, U_OPS, U_NEED,
+    U_SUBJECT, U_WORK, U_BUDGET, U_SCRATCH,
+) = _fields(25)  # fmt: skip
+U_SIZE = 25
 PHASE_BUCKET, PHASE_EXTEND, PHASE_FILE = range(3)
 RECORD = 3  # words of an event before the rows of its body
 DEPARTURES, ARRIVALS, NDEPARTURE, NARRIVAL = 0, 8, 16, 24  # a bucket: first records, numbers of records

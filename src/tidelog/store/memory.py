@@ -1,9 +1,10 @@
 """Memory for rows and tables: numpy arrays, and growable ones that never move.
 
-`zeros` gives a zeroed table on huge pages when large; outgrown ones are recycled.
-`Growable` holds rows: small ones are copied when they grow;
+`zeros` gives a zeroed table on huge pages when large. `Growable` holds rows: small ones are copied when they grow;
 large ones live in reserved address space that the system fills page by page, so that growing costs nothing and a
-view taken earlier stays valid. What is always true: memory is owned by the array; it goes when no view is left.
+view taken earlier stays valid. What is always true: memory is owned by the array; it goes when no view is left. What
+is recycled then waits for the next of its kind, until `release_spare`: fresh pages cost ten times as much as known
+ones, on a virtual machine seconds per gigabyte.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -41,25 +43,40 @@ def _mapped(nbytes: int, huge: bool = True) -> NDArray[np.uint8] | None:
     return np.frombuffer(area, np.uint8)
 
 
-_spare: dict[int, list[Array]] = {}  # large tables that were outgrown, by their number of words
+_spare_tables: dict[int, list[mmap.mmap]] = {}  # by their number of bytes
+_spare_areas: dict[int, list[tuple[int, mmap.mmap]]] = {}  # of growable arrays, by their width; with the bytes in use
 
 
 def recycle(table: Array) -> None:
-    """Keep a table that nobody will use again: the next of its size is ten times cheaper than fresh pages."""
-    if table.nbytes >= HUGE:
-        _spare.setdefault(len(table), []).append(table)
+    """Keep the memory of a table, once no view of it is left, for the next of its size."""
+    if (area := _area_of(table)) is not None:
+        weakref.finalize(_root(table), _spare_tables.setdefault(len(area), []).append, area).atexit = False
 
 
 def release_spare() -> None:
-    """Give recycled tables back to the system."""
-    _spare.clear()
+    """Give recycled memory back to the system."""
+    _spare_tables.clear()
+    _spare_areas.clear()
+
+
+def _root(array: Any) -> Any:
+    """The array that all views of a piece of memory hold."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _area_of(array: Any) -> mmap.mmap | None:
+    """The mapped memory of an array; small ones have none."""
+    base = _root(array).base
+    return base.obj if isinstance(base, memoryview) and isinstance(base.obj, mmap.mmap) else None
 
 
 def zeros(words: int) -> Array:
     """A zeroed table of int64 words."""
     if words * 8 >= HUGE:
-        if spare := _spare.get(words):
-            table = spare.pop()
+        with contextlib.suppress(KeyError, IndexError):
+            table = np.frombuffer(_spare_tables[words * 8].pop(), np.int64)
             table.fill(0)
             return table
         area = _mapped(words * 8)
@@ -86,13 +103,12 @@ class Growable:
         """Make room for `need` rows, of which the first `used` are kept."""
         if need <= self.capacity:
             return
-        width = max(self.stride, 1) * (8 if self.wide else 4)
+        width = self._width
         capacity = max(need, 2 * self.capacity)
-        if capacity > self._reserved:
-            area = None
-            if capacity * width >= HUGE:
-                reserved = max(RESERVE, capacity * width * 2)
-                area = _mapped(reserved, huge=not self.sparse)
+        area = self._spare_area(capacity * width)
+        if capacity > self._reserved or area is not None:
+            if area is None and capacity * width >= HUGE:
+                area = _mapped(max(RESERVE, capacity * width * 2), huge=not self.sparse)
             if area is None:
                 data: Any = np.zeros((capacity, self.stride), self.dtype)
                 self._reserved = capacity
@@ -102,6 +118,31 @@ class Growable:
             data[:used] = self.data[:used]
             self.data = data
         self.capacity = min(capacity, self._reserved)
+
+    @property
+    def _width(self) -> int:
+        """Bytes of a row."""
+        return max(self.stride, 1) * (8 if self.wide else 4)
+
+    def _spare_area(self, nbytes: int) -> NDArray[np.uint8] | None:
+        """Recycled memory, if there is some of which so many bytes would use a good part."""
+        spare = _spare_areas.get(self._width)
+        if not spare or self.sparse or nbytes < HUGE:
+            return None
+        for entry in spare[:]:
+            used, area = entry
+            if nbytes <= 2 * used <= 16 * nbytes and nbytes <= len(area):
+                with contextlib.suppress(ValueError):  # another thread was faster
+                    spare.remove(entry)
+                    return np.frombuffer(area, np.uint8)
+        return None
+
+    def recycle(self) -> None:
+        """Keep the memory, once no view of it is left, for another of this width."""
+        if not self.sparse and (area := _area_of(self.data)) is not None:
+            entry = self.capacity * self._width, area
+            spare = _spare_areas.setdefault(self._width, [])
+            weakref.finalize(_root(self.data), spare.append, entry).atexit = False
 
     def widen(self, used: int) -> None:
         """Turn 32-bit words into 64-bit ones."""

@@ -8,24 +8,29 @@ where at least 2.5 tuples share a block of 64, under 10 of bitmaps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tidelog.plan.steps import View
 from tidelog.store import layout, packing
+from tidelog.store.bulk_rows import DENSE, FULLEST, VERY_DENSE, BulkRows
 from tidelog.store.index import Index
 from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable, address, recycle, zeros
-from tidelog.store.row_states import RowStates
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
-FULLEST = 0.65
 MOST_ROWS = 2**31
-DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
-VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
+REBUILD_SCRATCH = 1024  # words
+LARGEST_PIECE = 1 << 16  # rows that are turned into 64-bit words at a time
+
+
+def pieces(rows: Any) -> Iterator[slice]:
+    """Cut rows into pieces, so that what is made of them while they are worked on stays small."""
+    return (slice(start, start + LARGEST_PIECE) for start in range(0, len(rows), LARGEST_PIECE))
 
 
 def field(offset: int) -> Any:
@@ -40,7 +45,7 @@ def field(offset: int) -> Any:
     return property(get, put)
 
 
-class Relation(RowStates):
+class Relation(BulkRows):
     """See the module's docstring. Made by `Database.create`."""
 
     count = field(layout.R_COUNT)
@@ -155,16 +160,32 @@ class Relation(RowStates):
     def insert(self, rows: Any) -> int:
         """Add rows (2-D, one column per argument) to the running iteration; how many were new."""
         before = self.count
-        self.database.inserter(self).run(self._batch(rows))
+        inserter = self.database.inserter(self)
+        for piece in pieces(rows):
+            inserter.run(self._batch(rows[piece]))
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each row, whether it is known."""
-        return self.database.member(self, self._batch(rows))
+        """For each row, whether it is there."""
+        found = np.empty(len(rows), np.bool_)
+        for piece in pieces(rows):
+            found[piece] = self._contained(self._batch(rows[piece]))
+        return found
+
+    def _contained(self, batch: Array) -> Any:
+        if not self.dirty:
+            return self.database.member(self, batch)
+        numbers = self.database.find(self, batch)
+        found = numbers >= 0
+        found[found] = self.now(numbers[found]) != layout.NEVER
+        return found
 
     def find(self, rows: Any) -> Array:
         """For each row, its number, or -1; of a relation with state."""
-        return self.database.find(self, self._batch(rows))
+        found = np.empty(len(rows), np.int64)
+        for piece in pieces(rows):
+            found[piece] = self.database.find(self, self._batch(rows[piece]))
+        return found
 
     def _batch(self, rows: Any) -> Array:
         batch = np.ascontiguousarray(rows, np.int64)
@@ -182,8 +203,11 @@ class Relation(RowStates):
     def dispose(self) -> None:
         """Let go of all memory, for a relation that nobody will use again (rows handed out stay valid)."""
         for index in self.indexes.values():
-            index.reset()  # indexes and their relation hold each other
+            index.dispose()  # indexes and their relation hold each other
         self.indexes = {}
+        recycle(self._table)
+        for part in (self._rows, self._numbers, *((self._now,) if self.stateful else ())):
+            part.recycle()
         self._initialise()
 
     def memory(self) -> dict[str, int]:
@@ -207,29 +231,22 @@ class Relation(RowStates):
         self.count = 1
         self.settle()
 
-    # State (see `row_states`)
+    # State (see `row_states` and `bulk_rows`)
 
     def enter_absent(self, rows: Any) -> Array:
         """The numbers of these rows; those that were not known are entered as tuples that are not there."""
+        numbers = self.find(rows)
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            added = np.asarray(rows)[unknown]
+            self.append_absent(added)
+            numbers[unknown] = self.find(added)
+        return numbers
+
+    def append_absent(self, rows: Any) -> None:
+        """Enter rows as tuples that are not there."""
         self.iteration = layout.NEVER
         self.insert(rows)
-        self.settle()
-        return self.find(rows)
-
-    def compact(self) -> None:
-        """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
-        there = np.flatnonzero(self.now() != layout.NEVER)
-        data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
-        self.clear()
-        self._rows.grow(0, max(len(data), 1))
-        self._rows.data[: len(data)] = data
-        self._grow_states(max(len(data), 1))
-        self.count = len(data)
-        self._publish_rows()
-        self._now.data[: self.count, 0] = now
-        many = np.flatnonzero(derived != 1)
-        self.set_derived(many, derived[many])
-        self.refit([0] * self.arity, [0] * self.arity)
         self.settle()
 
     # Growth, when a kernel asks for it
@@ -285,7 +302,8 @@ class Relation(RowStates):
                 self._numbers = Growable(64, False, 0)
                 self._numbers.grow(0, int((1 << bits) * FULLEST))
             self._publish_table(mode, bits)
-            if self.database.kernels.rebuild_identity(self.address, address(self.database.scratch)) == layout.DONE:
+            scratch = np.zeros(REBUILD_SCRATCH, np.int64)  # its own: several relations may be built at a time
+            if self.database.kernels.rebuild_identity(self.address, address(scratch)) == layout.DONE:
                 return
             bits += 1
 
@@ -301,10 +319,7 @@ class Relation(RowStates):
 
     def refit(self, lows: list[int], highs: list[int]) -> None:
         """Make values between these limits (besides those present) storable: widen, repack, or give up packing."""
-        if self.count:
-            rows = self.rows()
-            lows = [min(a, int(b)) for a, b in zip(lows, rows.min(axis=0), strict=True)]
-            highs = [max(a, int(b)) for a, b in zip(highs, rows.max(axis=0), strict=True)]
+        lows, highs = self._limits(lows, highs)
         if self.arity and not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
             self._rows.widen(self.count)
             self._wide = True
@@ -316,10 +331,7 @@ class Relation(RowStates):
         pack = packing.fit(lows, highs, self.wide) if self.mode != TAGGED else None
         mode = TAGGED if pack is None else NUMBERED if self.stateful else PACKED
         self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
-        bits = max(self._bits, 6)
-        while (1 << bits) * FULLEST < self.count + 1:
-            bits += 1
-        self._rebuild(mode, bits)
+        self._rebuild(mode, self._bits_for(self.count, self._bits))
 
     def index(self, columns: tuple[int, ...], values: set[int], by: int | None = None, kind: int = 0) -> Index:
         """The index on some columns whose entries hold at least `values`, sorted by a column if asked."""

@@ -59,9 +59,9 @@ class RowStates:
         """Their numbers of derivations."""
         return self._derived.data[: self.count, 0][rows].astype(np.int64) + 1
 
-    def state(self, rows: Any = slice(None)) -> Array:
-        """All three, as columns."""
-        return np.column_stack((self.now(rows), self.before(rows), self.derived(rows))).astype(np.int64)
+    def derived_less_one(self) -> Any:
+        """Of all rows, as they are held: mostly zeros."""
+        return self._derived.data[: self.count, 0]
 
     def set_now(self, rows: Any, iterations: Any) -> None:
         """Change iterations; what they were before the update is kept."""
@@ -74,6 +74,11 @@ class RowStates:
 
     def set_derived(self, rows: Any, numbers: Any) -> None:
         self._derived.data[rows, 0] = np.asarray(numbers) - 1
+
+    def put_states(self, rows: Any, iterations: Any, numbers: Any) -> None:
+        """States as another process left them, in order: of several for one row the last counts. None is a change."""
+        self._now.data[rows, 0] = iterations
+        self.set_derived(rows, numbers)
 
     def forget_before(self) -> None:
         """What all rows were before is what they are now."""

@@ -111,9 +111,10 @@ class Symbols:
             self._grow(int(offsets[done + 1]) - int(offsets[done]))
 
     def decode(self, ids: Any) -> Any:
-        """An Arrow array of the texts of some ids."""
+        """An Arrow array of the texts of some ids. Another thread may add texts meanwhile."""
         import pyarrow as pa
 
+        count = len(self)  # first: what is replaced later has at least as many
         ends, data = (pa.py_buffer(part.data[: part.capacity]) for part in (self._ends, self._bytes))
-        texts = pa.LargeStringArray.from_buffers(len(self), ends, data)
+        texts = pa.LargeStringArray.from_buffers(count, ends, data)
         return texts.take(pa.array(np.ascontiguousarray(ids, np.int64)))

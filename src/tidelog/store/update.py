@@ -173,7 +173,7 @@ class Update:
 
     def _begin(self, budget: int) -> None:
         self.block[y.U_PHASE // 8], self.block[y.U_POSITION // 8] = y.PHASE_EXTEND, 0
-        self.block[y.U_BUCKET // 8] = self.block[y.U_WORK // 8] = self.block[y.U_EVENTS // 8] = 0
+        self.block[y.U_BUCKET // 8] = self.block[y.U_WORK // 8] = 0
         self.block[y.U_SCRATCH // 8] = address(self.database.scratch)
         self.block[y.U_BUDGET // 8] = min(budget, SLICE)
         for encoded in self._encoded:

@@ -41,19 +41,20 @@ class Checkpoints:
             self.actions += 1
             frame = rows.frame(self.spark)
             if not counted:
-                return of_frame(self._cut(frame), rows.columns, rows.single), {}
+                return of_frame(self.cut(frame), rows.columns, rows.single), {}
             if self.observes:
                 observation = Observation()
-                taken = self._cut(frame.observe(observation, metrics))
+                taken = self.cut(frame.observe(observation, metrics))
                 found = observation.get["metrics"]
             else:
-                taken = self._cut(frame)
+                taken = self.cut(frame)
                 found = taken.agg(metrics).collect()[0][0]
         return of_frame(taken, rows.columns, rows.single), {
             name: n or 0 for name, n in zip(counted, found, strict=True)
         }
 
-    def _cut(self, frame: DataFrame) -> DataFrame:
+    def cut(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed, without its past."""
         if self.reliable:
             return frame.checkpoint()
         if self.replicated:

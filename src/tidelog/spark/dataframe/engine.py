@@ -84,7 +84,7 @@ class DataFrames:
         start, actions = time.perf_counter(), self.evaluation.checkpoints.actions
         self._begin()
         contents = Epoch(self.evaluation, self.program, given).start_over()
-        report = FrameReport(self.epoch + 1, "bootstrap", why, derivations=contents.derivations)
+        report = FrameReport(self.epoch + 1, "bootstrap", why, 0.0, contents.derivations)
         for name in self.checked.relations:
             self._compare(report, name, contents)
         self.contents, self.epoch = contents, report.epoch
@@ -128,7 +128,7 @@ class DataFrames:
         self.evaluation.limits = replace(self.options.limits, started=time.monotonic())
 
     def _report(self, epoch: Epoch, contents: Contents, change: FactChange) -> FrameReport:
-        report = FrameReport(self.epoch + 1, "update", "it fits the budget", derivations=contents.derivations)
+        report = FrameReport(self.epoch + 1, "update", "it fits the budget", 0.0, contents.derivations)
         report.strata = epoch.strata
         report.ignored_inserts, report.ignored_deletes = change.ignored_inserts, change.ignored_deletes
         if self.strategy == "batch":

@@ -10,7 +10,6 @@ from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Source
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.query import HEAD, query_program
-from tidelog.lang.souffle import parse_query
 from tidelog.plan.program import flat_rules, plan_stratum
 from tidelog.spark.dataframe.refuse import refuse_unsupported
 from tidelog.spark.dataframe.sql import Query, union
@@ -23,7 +22,7 @@ def answer(
     source: Source, checked: Checked, surroundings: Surroundings, tables: Mapping[str, Table]
 ) -> tuple[RelationInfo, Query, Checked]:
     """The relation of the answers, its tuples as the executor holds them, and the query's program; nothing runs yet."""
-    prepared = Prepared(query_program(parse_query(source), checked.program), surroundings.functors)
+    prepared = Prepared(query_program(source, checked), surroundings.functors)
     refuse_unsupported(prepared.checked)
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)

@@ -6,25 +6,16 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
-from tidelog.evaluate.engine import StratumReport
+from tidelog.evaluate.engine import EpochSummary
 
 
 @dataclass
-class FrameReport:
+class FrameReport(EpochSummary):
     """See `evaluate.engine.EpochReport`. The frames are lazy and stay as they are; `counts` are not: how many tuples of
     each relation came and went. `actions` is the number of Spark actions that the epoch took."""
 
-    epoch: int
-    strategy: str
-    why: str
-    seconds: float = 0.0
-    derivations: int = 0
-    budget: int | None = None
     inserted: dict[str, DataFrame] = field(default_factory=dict)
     deleted: dict[str, DataFrame] = field(default_factory=dict)
     inserted_counts: dict[str, int] = field(default_factory=dict)
     deleted_counts: dict[str, int] = field(default_factory=dict)
-    ignored_inserts: dict[str, int] = field(default_factory=dict)
-    ignored_deletes: dict[str, int] = field(default_factory=dict)
-    strata: list[StratumReport] = field(default_factory=list)
     actions: int = 0

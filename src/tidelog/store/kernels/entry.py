@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidelog.store.kernels.machine import now, run_plan, run_stratum
+from tidelog.store.kernels.matching import match_rows
 from tidelog.store.kernels.membership import find_members, find_rows
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
@@ -40,4 +41,6 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
         return number_texts(a, b, c, d, e, f)
     elif which == 12:
         rehash_texts(a)
+    elif which == 13:
+        return match_rows(a, b, c, d, e, f)
     return 0

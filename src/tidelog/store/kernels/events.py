@@ -68,7 +68,6 @@ from tidelog.store.layout import (
     U_ARENA_USED,
     U_BUCKET,
     U_BUCKETS,
-    U_EVENTS,
     U_HIGHEST,
     U_NBUCKET,
     U_NEED,
@@ -142,7 +141,7 @@ def file_chunk(p: int, op: int, m: int) -> int:
         st64(u + U_HIGHEST, highest)
     first = ARRIVALS if arriving else DEPARTURES
     number = NARRIVAL if arriving else NDEPARTURE
-    arena, at, events = ld64(u + U_ARENA), ld64(u + U_ARENA_USED), ld64(u + U_EVENTS)
+    arena, at = ld64(u + U_ARENA), ld64(u + U_ARENA_USED)
     for i in range(m):
         bucket = ld64(buckets + i * 8)
         if bucket > 0:
@@ -156,9 +155,7 @@ def file_chunk(p: int, op: int, m: int) -> int:
             st64(place + first, at)
             st64(place + number, ld64(place + number) + 1)
             at += words
-            events += 1
     st64(u + U_ARENA_USED, at)
-    st64(u + U_EVENTS, events)
     st64(p + P_DERIVATIONS, ld64(p + P_DERIVATIONS) + m)
     st64(p + P_EFFORT, ld64(p + P_EFFORT) + m * FILE_EFFORT)
     return DONE

@@ -1,0 +1,59 @@
+"""`tidelog update`: the next epoch of a state directory, from files of facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidelog.cli.bootstrap import FunctorFile, StateDir
+from tidelog.cli.front import checked_file
+from tidelog.errors import Report, render
+
+
+def update(
+    state: StateDir,
+    insert: Annotated[list[str] | None, typer.Option(help="Facts to insert: RELATION=FILE.")] = None,
+    delete: Annotated[list[str] | None, typer.Option(help="Facts to delete: RELATION=FILE.")] = None,
+    clear: Annotated[list[str] | None, typer.Option(help="A relation all of whose facts are deleted.")] = None,
+    strict: Annotated[bool, typer.Option(help="Deleting what is absent or inserting what is present fails.")] = False,
+    migrate: Annotated[Path | None, typer.Option(help="Bring the state to this program first.")] = None,
+    functors: FunctorFile = None,
+) -> None:
+    """Delete and insert facts, and bring everything that follows from them up to date."""
+    report = Report()
+    inserted, deleted = _files(insert, "--insert", report), _files(delete, "--delete", report)
+    report.check()
+
+    from tidelog.cli.progress import Progress
+    from tidelog.session import Session
+    from tidelog.state.program_text import stored_program
+    from tidelog.store import native
+
+    checked = stored_program(state) if migrate is None else checked_file(migrate, None, None)
+    with Progress() as progress:
+        native.announce = progress.note
+        opened = Session(
+            checked, state=state, strict=strict, functors=functors, observer=progress, migrate=migrate is not None
+        )
+        with opened as session:
+            if migrate is not None:
+                print(f"epoch {session.epoch}: the state is that of {migrate}")
+            if migrate is None or inserted or deleted or clear:
+                epoch = session.update(inserted, deleted, clear or ())
+                print(epoch)
+                if epoch.warnings:
+                    print(render(epoch.warnings))
+
+
+def _files(given: list[str] | None, option: str, report: Report) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, mark, file = text.partition("=")
+        if not mark or not name or not file:
+            report.error("TL1220", f"{option} {text} names no relation and file", help=f"write {option} edge=new.csv")
+        elif name in found:
+            report.error("TL1220", f"{option} is given twice for {name}", help="put all of its facts into one file")
+        found[name] = file
+    return found

@@ -1,0 +1,66 @@
+"""How a session works: what its user may choose, checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidelog.analysis.suggest import did_you_mean
+from tidelog.errors import Report
+from tidelog.evaluate.engine import STRATEGIES, EngineOptions
+from tidelog.evaluate.limits import Limits
+from tidelog.evaluate.user_functors import load_module
+
+Functors = Mapping[str, Callable[..., Any]]
+_BUDGETS = ("derivations", "seconds")
+_SWITCHING = ("stratum", "program")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`facts` is the folder of the program's own `.input` files; the others are explained at `tidelog.Session`."""
+
+    strategy: str = "elastic"
+    switch: float = 0.2
+    budget: str = "derivations"
+    switching: str = "stratum"
+    strict: bool = False
+    threads: int = 1
+    functors: Functors | str | os.PathLike[str] | None = None
+    facts: str | os.PathLike[str] = "."
+    skip_bad_rows: bool = False
+    limits: Limits = field(default_factory=Limits)
+    state: str | os.PathLike[str] | None = None
+    migrate: bool = False
+    read_only: bool = False
+
+    def check(self) -> None:
+        report = Report()
+        if self.strategy not in STRATEGIES:
+            help = did_you_mean(self.strategy, STRATEGIES) or f"it is one of {', '.join(STRATEGIES)}"
+            report.error("TL1106", f"there is no strategy `{self.strategy}`", help=help)
+        if not self.switch >= 0:
+            report.error("TL1106", f"the switch {self.switch} is negative",
+                         help="it is a share of Bootstrap's cost, such as 0.2")  # fmt: skip
+        if self.budget not in _BUDGETS:
+            report.error("TL1106", f"there is no budget in `{self.budget}`", help=f"it is in {' or '.join(_BUDGETS)}")
+        if self.switching not in _SWITCHING:
+            help = f"it is by {' or '.join(_SWITCHING)}"
+            report.error("TL1106", f"there is no switching by `{self.switching}`", help=help)
+        if self.threads < 1:
+            report.error("TL1106", f"{self.threads} threads are too few", help="give 1 or more")
+        report.check()
+
+    def loaded_functors(self) -> Functors:
+        """The user's functors, from their file if that is how they were given."""
+        if isinstance(self.functors, (str, os.PathLike)):
+            return load_module(Path(self.functors))
+        return self.functors or {}
+
+    def engine_options(self) -> EngineOptions:
+        return EngineOptions(
+            self.threads, self.loaded_functors(), self.limits, self.switch, self.budget, self.switching
+        )

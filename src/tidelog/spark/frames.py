@@ -1,0 +1,175 @@
+"""Facts as DataFrames: what a Spark session reads or is handed for a relation, checked against its declaration.
+
+What is known before anything runs, the columns and their types, is checked at once (`framed`); what only the data
+shows, such as a null or a number that does not fit, is found by the tasks that read it (`checked_batches`). Lines of
+text are split by Spark and parsed in its tasks by the reader that also reads files without Spark, so a file means the
+same to both.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.errors import Report, TidelogError, error
+from tidelog.io.bad_rows import BadRows
+from tidelog.io.tables import table_of
+from tidelog.io.text_lines import TextLayout
+from tidelog.io.text_read import read_text
+from tidelog.values import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Batches = Iterable[pa.RecordBatch]
+
+SPARK_TYPES = {
+    Kind.NUMBER: "bigint",
+    Kind.UNSIGNED: "decimal(20,0)",
+    Kind.FLOAT: "double",
+    Kind.SYMBOL: "string",
+    Kind.RECORD: "string",
+}
+"""How values look in DataFrames: results are of these types. Inputs may be of others that fit."""
+
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_ACCEPTED = {
+    Kind.NUMBER: _INTEGERS,
+    Kind.UNSIGNED: _INTEGERS,
+    Kind.FLOAT: (*_INTEGERS, "float", "double"),
+    Kind.SYMBOL: ("string", "varchar", "char"),
+    Kind.RECORD: ("string", "varchar", "char", "struct", "array"),
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text."""
+
+    frame: DataFrame
+    info: RelationInfo
+    types: TypeSystem
+    lines: TextLayout | None = None
+    skip_bad_rows: bool = False
+
+    def typed(self) -> DataFrame:
+        """A DataFrame with the attributes as columns, of SPARK_TYPES; malformed facts make its job fail."""
+        if self.lines is None:
+            return self.frame.select(*(self.frame[n].cast(SPARK_TYPES[k]).alias(n) for n, k in _columns(self.info)))
+        checked, kinds = checked_batches(self), self.info.kinds
+
+        def parse(batches: Batches) -> Iterator[pa.RecordBatch]:
+            for table, problems in checked(batches):
+                if problems:
+                    raise TidelogError(problems)
+                yield from as_decimals(table, kinds).combine_chunks().to_batches()
+
+        return self.frame.mapInArrow(parse, schema_of(self.info))
+
+
+def is_frame(data: Any) -> bool:
+    """Whether it is a Spark DataFrame, classic or of Spark Connect."""
+    return hasattr(data, "mapInArrow")
+
+
+def schema_of(info: RelationInfo) -> str:
+    """The schema of a relation's DataFrames, as DDL."""
+    return ", ".join(f"`{name}` {SPARK_TYPES[kind]}" for name, kind in _columns(info)) or "`_` boolean"
+
+
+def _columns(info: RelationInfo) -> list[tuple[str, Kind]]:
+    return list(zip(info.attributes, info.kinds, strict=True))
+
+
+def framed(data: DataFrame, info: RelationInfo, types: TypeSystem) -> Frame:
+    """A DataFrame as facts: its columns by the attributes' names if it has just these, else by position."""
+    names = list(data.columns)
+    if not info.arity:
+        return Frame(data, info, types)
+    if set(names) == set(info.attributes):
+        data = data.select(*info.attributes)
+    elif len(names) != info.arity:
+        shown = ", ".join(names)
+        raise error(
+            "TL1202",
+            f"facts of relation `{info.name}`: a DataFrame with {len(names)} columns ({shown}), but the relation has "
+            f"{info.arity} attributes",
+            help=f"select its attributes: {', '.join(info.attributes)}",
+        )
+    elif set(names) & set(info.attributes):
+        raise error(
+            "TL1202",
+            f"facts of relation `{info.name}`: the DataFrame's columns are {', '.join(names)}; some of these names are "
+            "attributes and some are not",
+            help=f"name all columns as attributes ({', '.join(info.attributes)}), or none of them, to go by position",
+        )
+    else:
+        data = data.toDF(*info.attributes)
+    _check_types(data, info)
+    return Frame(data, info, types)
+
+
+def _check_types(data: DataFrame, info: RelationInfo) -> None:
+    report = Report()
+    for (name, found), kind, declared in zip(data.dtypes, info.kinds, info.types, strict=True):
+        base = found.partition("(")[0].partition("<")[0]
+        whole = base == "decimal" and found.endswith(",0)")
+        if base not in _ACCEPTED[kind] and not (whole and kind in (Kind.NUMBER, Kind.UNSIGNED)):
+            report.error(
+                "TL1203",
+                f"facts of relation `{info.name}`: column `{name}` is {found}, but the attribute is of type {declared}",
+                help=f"cast it to {SPARK_TYPES[kind]}",
+            )
+    report.check()
+
+
+def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table, list[Any]]]]:
+    """For tasks: batches of the frame to tables of facts, each with what is wrong with it."""
+    info, types, layout, skip = facts.info, facts.types, facts.lines, facts.skip_bad_rows
+
+    def from_columns(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
+        for batch in batches:
+            try:
+                yield table_of(_whole_numbers(pa.table(batch), info), info, types), []
+            except TidelogError as problem:
+                yield pa.table({}), list(problem.diagnostics)
+
+    def from_lines(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
+        assert layout is not None
+        for batch in batches:
+            bad = BadRows(skip)
+            text = b"\n".join(line.encode() for line in batch.column(0).to_pylist())
+            columns = read_text(io.BytesIO(text), layout, False, bad)
+            try:
+                bad.check()
+                yield pa.table(columns, names=list(info.attributes)), list(bad.report())
+            except TidelogError as problem:
+                yield pa.table({}), list(problem.diagnostics)
+
+    return from_columns if layout is None else from_lines
+
+
+def _whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
+    """Decimals, which is how Spark writes large whole numbers, as such."""
+    columns = [
+        pc.cast(column, pa.uint64() if kind is Kind.UNSIGNED else pa.int64())
+        if pa.types.is_decimal(column.type)
+        else column
+        for column, kind in zip(table.columns, info.kinds, strict=False)
+    ]
+    return pa.table(columns, names=table.column_names) if columns else table
+
+
+def as_decimals(table: pa.Table, kinds: tuple[Kind, ...]) -> pa.Table:
+    """Unsigned numbers as the decimals that Spark has for them."""
+    columns = [
+        pc.cast(column, pa.decimal128(20, 0)) if kind is Kind.UNSIGNED else column
+        for column, kind in zip(table.columns, kinds, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names) if columns else table

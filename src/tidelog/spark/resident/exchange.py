@@ -1,0 +1,162 @@
+"""Where a worker takes facts from tasks and hands rows to them.
+
+Facts arrive in *parts*: everything that one attempt of one task has put. The tasks have checked
+them; they are encoded at once, and wait
+until a command of the driver names the parts whose tasks have succeeded; parts of attempts that failed or were
+repeated are dropped with the rest of their job, so each row counts exactly once however often Spark ran its task.
+
+Rows leave as columns that need no more than one join to be values again: numbers and floats as they are, unsigned
+numbers as their bits, records as text, symbols as ids of the worker's dictionary, which can be asked for like a
+relation. What is always true: rows of an epoch are only given while the session is in that epoch; the dictionary and
+the changes of recent epochs can be asked for longer. Cost: one copy of a relation while tasks read it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import zmq
+
+from tidelog.analysis.types import RelationInfo
+from tidelog.errors import error
+from tidelog.evaluate.bindings import Words
+from tidelog.io.codec import decode
+from tidelog.local import LocalSession
+from tidelog.spark.resident.keys import Keys
+from tidelog.spark.resident.messages import Done, Get, Malformed, Message, Put, Taken, failure, frames_of, message_of
+from tidelog.values import Kind
+
+MOST_CHANGES = 1 << 28
+"""Bytes of changes of past epochs that are kept for whoever reads them late."""
+
+SYMBOLS, ROWS, FACTS = "symbols", "rows", "facts"
+"""What can be asked for: the dictionary, the tuples of a relation, those that were given; else a side of a change."""
+
+
+class Exchange(threading.Thread):
+    """See the module's docstring. `working` is held by whoever uses the session."""
+
+    def __init__(self, session: LocalSession, keys: Keys, host: str) -> None:
+        super().__init__(name="tidelog-exchange", daemon=True)
+        self.session = session
+        self.working = threading.RLock()
+        self._parts: dict[str, dict[str, list[Words]]] = {}
+        self._changes: OrderedDict[tuple[int, str], Words] = OrderedDict()
+        self._read: tuple[str, int, Words] | None = None  # the rows that tasks are reading now
+        context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
+        self._socket = context.socket(zmq.ROUTER)
+        self._socket.linger = 0
+        keys.serve(self._socket)
+        port = self._socket.bind_to_random_port(f"tcp://{host}")
+        self.address = f"tcp://{host}:{port}"
+
+    def run(self) -> None:
+        while True:
+            sender, *frames = self._socket.recv_multipart()
+            try:
+                message, tables = message_of(frames)
+            except Malformed:
+                continue
+            with self.working:
+                answer, answered = self._answer(message, tables)
+            self._socket.send_multipart([sender, *frames_of(answer, answered)], copy=False)
+
+    def _answer(self, message: Message, tables: list[pa.Table]) -> tuple[Message, list[pa.Table]]:
+        try:
+            match message:
+                case Put():
+                    self._put(message, tables[0])
+                    return Taken(message.part), []
+                case Get():
+                    return Done(0), [self._get(message)]
+        except Exception as problem:
+            return failure(0, problem), []
+        return failure(0, ValueError(f"an exchange is not told {type(message).__name__}")), []
+
+    # ---- facts
+
+    def _put(self, put: Put, table: pa.Table) -> None:
+        words = self.session.words(put.relation, table)
+        self._parts.setdefault(put.part, {}).setdefault(put.relation, []).append(words)
+
+    def taken(self, parts: dict[str, list[str]]) -> dict[str, Words]:
+        """The facts of some parts, by relation; all other parts are forgotten."""
+        return {
+            name: np.concatenate(
+                [self._none(name), *(w for part in names for w in self._parts.get(part, {}).get(name, ()))]
+            )
+            for name, names in parts.items()
+        }
+
+    def forget_parts(self) -> None:
+        self._parts = {}
+
+    def _none(self, name: str) -> Words:
+        return np.empty((0, self.session.checked.relations[name].arity), np.int64)
+
+    # ---- rows
+
+    def remember_changes(self, epoch: int, sides: Mapping[str, dict[str, Words]]) -> None:
+        """Keep an epoch's changes for readers; the oldest go when they are too many."""
+        self._read = None
+        for side, changed in sides.items():
+            for name, rows in changed.items():
+                self._changes[epoch, f"{side} {name}"] = rows
+        while len(self._changes) > 1 and sum(rows.nbytes for rows in self._changes.values()) > MOST_CHANGES:
+            self._changes.popitem(last=False)
+
+    def _get(self, get: Get) -> pa.Table:
+        if get.source == SYMBOLS:
+            ids = np.arange(get.start, get.stop)
+            texts = self.session.ready().database.symbols.decode(ids)
+            return pa.table([pa.array(ids), pa.array(texts).cast(pa.string())], names=["id", "text"])
+        what, name = get.source.split(" ")
+        rows = self._rows(get, name) if what in (ROWS, FACTS) else self._changed(get, name)
+        return self._columns(rows[get.start : get.stop], self.session.checked.relations[name])
+
+    def _rows(self, get: Get, name: str) -> Words:
+        if get.epoch != self.session.epoch:
+            raise error(
+                "TL1210", f"the tuples of `{name}` in epoch {get.epoch} are gone: the session is in epoch "
+                f"{self.session.epoch}",
+                help="ask the session for the relation again, or keep a DataFrame with cache() and an action "
+                "before the "
+                "next epoch",
+            )  # fmt: skip
+        if self._read is None or self._read[:2] != (get.source, get.epoch):
+            engine = self.session.ready()
+            rows = engine.facts(name) if get.source.startswith(FACTS) else engine.rows(name)
+            self._read = get.source, get.epoch, rows
+        return self._read[2]
+
+    def _changed(self, get: Get, name: str) -> Words:
+        if (get.epoch, get.source) not in self._changes:
+            raise error(
+                "TL1210", f"the changes of `{name}` in epoch {get.epoch} are no longer kept",
+                help="read an epoch's changes before many large epochs follow, or give the session a state directory",
+            )  # fmt: skip
+        return self._changes[get.epoch, get.source]
+
+    def _columns(self, rows: Words, info: RelationInfo) -> pa.Table:
+        """Rows as columns named by position."""
+        if not info.arity:
+            return pa.table({"c0": pa.array([True] * len(rows), pa.bool_())})
+        texts = (
+            decode(rows, info, self.session.checked.types, self.session.ready().database) if _records(info) else None
+        )
+        columns = []
+        for i, kind in enumerate(info.kinds):
+            words = np.ascontiguousarray(rows[:, i], np.int64)
+            if kind is Kind.RECORD:
+                columns.append(texts.column(i).combine_chunks())  # type: ignore[union-attr]
+            else:
+                columns.append(pa.array(words.view(np.float64) if kind is Kind.FLOAT else words))
+        return pa.table(columns, names=[f"c{i}" for i in range(info.arity)])
+
+
+def _records(info: RelationInfo) -> bool:
+    return Kind.RECORD in info.kinds

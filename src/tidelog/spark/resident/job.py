@@ -1,0 +1,117 @@
+"""The background Spark job whose barrier task is the worker.
+
+Spark does not retry a barrier stage that ends with a result: whoever notices that the job has ended submits a fresh
+one. The job carries a tag, so that it can be interrupted without touching anything else that the user's session runs.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tidelog.errors import error
+from tidelog.spark.resident.rendezvous import WorkerLost
+from tidelog.spark.resident.worker import Assignment, serve
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+KILLING = 15.0
+"""Seconds that Spark may take to kill a task that does not react."""
+
+
+class Job:
+    """A running job of `workers` resident tasks."""
+
+    def __init__(self, spark: SparkSession, assignment: Assignment, workers: int) -> None:
+        self.spark = spark
+        self.tag = f"tidelog-{uuid.uuid4()}"
+        self.problem: BaseException | None = None
+        self.ended = threading.Event()
+        frame = spark.range(0, workers, 1, workers).mapInArrow(_task(assignment), "nothing int", barrier=True)
+        self._thread = threading.Thread(target=self._run, args=(frame,), name="tidelog-job", daemon=True)
+        self._thread.start()
+
+    def _run(self, frame: Any) -> None:
+        try:
+            self._tag_thread()
+            frame.collect()
+        except BaseException as problem:
+            self.problem = problem
+        finally:
+            self.ended.set()
+
+    def _tag_thread(self) -> None:
+        """Tags belong to a thread. (`SparkSession.interruptTag` does not find the jobs of a classic session.)"""
+        context = classic_context(self.spark)
+        if context is None:
+            self.spark.addTag(self.tag)
+        else:
+            context.addJobTag(self.tag)
+
+    def alive(self) -> None:
+        if self.ended.is_set():
+            raise WorkerLost(f"its Spark job has ended{f': {_first_line(self.problem)}' if self.problem else ''}")
+
+    def end(self, patience: float) -> None:
+        """Wait for the task to return; if it does not, cancel the job, which has Spark kill the task's process."""
+        if self.ended.wait(patience):
+            return
+        context = classic_context(self.spark)
+        if context is None:
+            self.spark.interruptTag(self.tag)
+        else:
+            context.cancelJobsWithTag(self.tag)
+        self.ended.wait(KILLING)
+
+
+def _task(assignment: Assignment) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        (number,) = (n for batch in batches for n in batch.column(0).to_pylist())
+        return serve(assignment, number)
+
+    return run
+
+
+def _first_line(problem: BaseException) -> str:
+    lines = [line for line in str(problem).splitlines() if line.strip()]
+    return lines[0].strip() if lines else type(problem).__name__
+
+
+def check_slots(spark: SparkSession, workers: int) -> None:
+    """Refuse to start where the workers would take all task slots, and every other job would wait for ever."""
+    slots = task_slots(spark)
+    if slots is not None and slots < workers + 1:
+        raise error(
+            "TL1201", f"Spark has {slots} task slot{'s' * (slots != 1)}: the resident worker takes {workers}, "
+            f"and jobs that "
+            "bring facts and results need at least one more",
+            help="give Spark more cores, such as local[2], or use executor='dataframe', which needs no resident worker",
+        )  # fmt: skip
+
+
+def task_slots(spark: SparkSession) -> int | None:
+    """How many tasks can run at once; None if this kind of session does not tell."""
+    context = classic_context(spark)
+    if context is None:
+        return None
+    try:
+        scala = context._jsc.sc()
+        return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile()))
+    except Exception:  # not part of Spark's public interface: another version may lack it
+        return int(context.defaultParallelism)
+
+
+def classic_context(spark: SparkSession) -> Any:
+    """The session's SparkContext; None if it is one of Spark Connect, which has none."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.sparkContext
+    except PySparkException:
+        return None

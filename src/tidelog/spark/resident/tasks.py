@@ -1,0 +1,135 @@
+"""What Spark's tasks run to bring facts to a worker and to fetch rows from it.
+
+Both are functions over Arrow batches for `mapInArrow`. Columns of text travel as Arrow dictionaries: a task looks at
+each distinct text of a batch once, and so does the worker. Some batches are on their way before the first is
+acknowledged; what a worker has not acknowledged is repeated by nobody but Spark, which runs the task again as another
+part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import zmq
+
+from tidelog.errors import Diagnostic, TidelogError
+from tidelog.spark.frames import Batches, Frame, checked_batches
+from tidelog.spark.resident.keys import Keys
+from tidelog.spark.resident.messages import Failed, Get, Put, diagnostics_of, frames_of, message_of, packed_diagnostics
+
+ROWS = 1 << 17
+"""Rows per message."""
+WINDOW = 4
+"""Messages on their way."""
+PATIENCE = 60_000
+"""Milliseconds until a worker that does not answer is taken for dead."""
+
+MOST_PROBLEMS = 20
+
+PART = pa.schema([("part", pa.string()), ("rows", pa.int64()), ("problems", pa.string())])
+"""What a task that pushes tells the driver: its part, how many facts it has, and what was wrong, as JSON."""
+PART_SCHEMA = "part string, rows bigint, problems string"
+
+
+def pusher(address: str, keys: Keys, job: str, facts: Frame) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Checks the batches of a partition and puts them; gives one row: see PART."""
+    checked, relation = checked_batches(facts), facts.info.name
+
+    def push(batches: Batches) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        task: Any = TaskContext.get()
+        part = f"{job}/{task.partitionId()}/{task.taskAttemptId()}"
+        rows, problems = 0, list[Diagnostic]()
+        with Line(address, keys) as line:
+            for table, found in checked(_gathered(batches)):
+                problems += found
+                if table.num_rows:
+                    line.ask(frames_of(Put(part, relation), [_coded(table)]))
+                    rows += table.num_rows
+                while line.waiting >= WINDOW:
+                    line.answer()
+            while line.waiting:
+                line.answer()
+        yield pa.RecordBatch.from_pydict(
+            {"part": [part], "rows": [rows], "problems": [packed_diagnostics(problems[:MOST_PROBLEMS])]}, PART
+        )
+
+    return push
+
+
+def fetcher(
+    address: str, keys: Keys, source: str, epoch: int, total: int, partitions: int
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Gets the share of the partition with the number in the one row that it is given."""
+
+    def fetch(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for number in (n for batch in batches for n in batch.column(0).to_pylist()):
+            start, stop = total * number // partitions, total * (number + 1) // partitions
+            with Line(address, keys) as line:
+                for first in range(start, stop, ROWS):
+                    line.ask(frames_of(Get(source, epoch, first, min(first + ROWS, stop))))
+                    if line.waiting >= WINDOW:
+                        yield from _batches(line.answer())
+                while line.waiting:
+                    yield from _batches(line.answer())
+
+    return fetch
+
+
+def _batches(answer: list[pa.Table]) -> list[pa.RecordBatch]:
+    return answer[0].combine_chunks().to_batches()
+
+
+class Line:
+    """A connection of a task to a worker's exchange. Answers come in the order of the questions."""
+
+    def __init__(self, address: str, keys: Keys) -> None:
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        self._socket.linger = 0
+        keys.connect(self._socket, address)
+        self.address, self.waiting = address, 0
+
+    def ask(self, frames: list[Any]) -> None:
+        self._socket.send_multipart(frames, copy=False)
+        self.waiting += 1
+
+    def answer(self) -> list[pa.Table]:
+        if not self._socket.poll(PATIENCE):
+            raise ConnectionError(f"the worker at {self.address} does not answer")
+        message, tables = message_of(self._socket.recv_multipart())
+        self.waiting -= 1
+        if isinstance(message, Failed):
+            raise TidelogError(diagnostics_of(message)) if message.diagnostics else RuntimeError(message.internal)
+        return tables
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._socket.close()
+        self._context.term()
+
+
+def _gathered(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The batches, which are small, as larger ones."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(b.num_rows for b in held) >= ROWS:
+            yield pa.concat_batches(held)
+            held = []
+    if held:
+        yield pa.concat_batches(held)
+
+
+def _coded(table: pa.Table) -> pa.Table:
+    """The same with texts as Arrow dictionaries."""
+    columns = [
+        column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names) if columns else table

@@ -1,0 +1,152 @@
+"""Relations as Arrow tables with their state: how the files of a state are laid out.
+
+A snapshot has the attributes of a relation as columns, and `_iteration` and `_count`. A file of changes has these and
+`_change_type` (insert, delete, or update: the tuple stays, its iteration or count is another) and `_epoch`; a deleted
+tuple has no iteration and no count. Numbers are int64, unsigned uint64, floats double, symbols text (dictionary
+encoded), records and branches text in Soufflé's syntax.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.state import State
+from tidelog.io.codec import decode
+from tidelog.io.numbers import ARROW_TYPES
+from tidelog.lang import tree
+from tidelog.plan.stateful import StatefulStratum
+from tidelog.store import Database
+from tidelog.values import Kind
+
+ITERATION, COUNT, CHANGE, EPOCH = "_iteration", "_count", "_change_type", "_epoch"
+STATE_FIELDS = [pa.field(ITERATION, pa.int32()), pa.field(COUNT, pa.int32())]
+CHANGE_TYPES = ("insert", "delete", "update")
+INSERT, DELETE, UPDATE = range(3)
+TEXT = pa.dictionary(pa.int32(), pa.string())
+ROW_GROUP = 1 << 20
+"""Rows that are encoded and written at a time."""
+RELATION, AUXILIARY, GIVEN = "relation", "auxiliary", "given"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a stored relation looks like; `source` is its name in the database."""
+
+    kind: str
+    info: RelationInfo
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns: the attributes', different from those that a state adds."""
+        reserved = {ITERATION, COUNT, CHANGE, EPOCH}
+        return [f"{name}_" if name in reserved else name for name in self.info.attributes]
+
+    @property
+    def fields(self) -> list[Any]:
+        texts = (Kind.SYMBOL, Kind.RECORD)
+        types = [TEXT if kind in texts else ARROW_TYPES[kind] for kind in self.info.kinds]
+        return [pa.field(name, found) for name, found in zip(self.names, types, strict=True)]
+
+    @property
+    def snapshot_schema(self) -> Any:
+        return pa.schema([*self.fields, *STATE_FIELDS])
+
+    @property
+    def change_schema(self) -> Any:
+        change = pa.field(CHANGE, pa.dictionary(pa.int8(), pa.string()))
+        return pa.schema([*self.fields, change, *STATE_FIELDS, pa.field(EPOCH, pa.int64())])
+
+
+@dataclass
+class Effect:
+    """What an epoch did to a relation: tuples, what happened to each, and their iterations and counts after it."""
+
+    rows: Words
+    change: np.ndarray[Any, Any]
+    iterations: np.ndarray[Any, Any]
+    counts: np.ndarray[Any, Any]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def shapes(state: State) -> dict[str, Shape]:
+    """The relations that are stored, by their names in the database."""
+    checked = state.checked
+    inlined = inline_relations(checked.program)
+    found = {name: Shape(RELATION, info) for name, info in checked.relations.items() if name not in inlined}
+    for name in state.program.auxiliaries:
+        kinds = state.program.kinds[name]
+        if Kind.RECORD not in kinds:
+            found[name] = Shape(AUXILIARY, _auxiliary(name, kinds))
+    for name, relation in state.given.items():
+        info = checked.relations[name]
+        shown = RelationInfo(relation.name, info.attributes, info.types, info.kinds, info.decl)
+        found[relation.name] = Shape(GIVEN, shown)
+    return found
+
+
+def rebuilt(state: State) -> list[StatefulStratum]:
+    """Strata of relations that are not stored, because the types of their records have no names."""
+    stored = shapes(state)
+    auxiliaries = set(state.program.auxiliaries)
+    return [s for s in state.program.strata if s.relations[0] in auxiliaries and s.relations[0] not in stored]
+
+
+def _auxiliary(name: str, kinds: tuple[Kind, ...]) -> RelationInfo:
+    attributes = tuple(f"c{i}" for i in range(len(kinds)))
+    types = tuple(kind.value for kind in kinds)
+    columns = tuple(tree.Attribute(a, t) for a, t in zip(attributes, types, strict=True))
+    return RelationInfo(name, attributes, types, kinds, tree.RelationDecl(name, columns))
+
+
+def values(shape: Shape, rows: Any, types: TypeSystem, database: Database) -> list[Any]:
+    """The columns of tuples, as Arrow arrays."""
+    if not shape.info.arity:
+        return []
+    table = decode(rows, shape.info, types, database, compact=True)
+    return [_as_text(c) if pa.types.is_dictionary(c.type) else c.combine_chunks() for c in table.columns]
+
+
+def _as_text(column: Any) -> Any:
+    """A dictionary column with the types that files have."""
+    (coded,) = column.chunks or [pa.array([], TEXT)]
+    return pa.DictionaryArray.from_arrays(coded.indices.cast(pa.int32()), coded.dictionary.cast(pa.string()))
+
+
+def snapshot_table(
+    shape: Shape, rows: Any, iterations: Any, counts: Any, types: TypeSystem, database: Database
+) -> pa.Table:
+    states = [pa.array(iterations, pa.int32()), pa.array(counts, pa.int32())]
+    return pa.Table.from_arrays([*values(shape, rows, types, database), *states], schema=shape.snapshot_schema)
+
+
+def change_table(shape: Shape, effect: Effect, epoch: int, types: TypeSystem, database: Database) -> pa.Table:
+    gone = effect.change == DELETE
+    change = pa.DictionaryArray.from_arrays(pa.array(effect.change, pa.int8()), pa.array(CHANGE_TYPES))
+    states = [
+        change,
+        pa.array(effect.iterations, pa.int32(), mask=gone),
+        pa.array(effect.counts, pa.int32(), mask=gone),
+        pa.array(np.full(len(effect), epoch), pa.int64()),
+    ]
+    return pa.Table.from_arrays([*values(shape, effect.rows, types, database), *states], schema=shape.change_schema)
+
+
+def parquet_writer(sink: Any, schema: Any) -> Any:
+    """How all files are written: dictionaries, which make repeated values small and quick to read, with checksums."""
+    return pq.ParquetWriter(
+        sink, schema, compression="snappy", dictionary_pagesize_limit=1 << 24, write_page_checksum=True
+    )

@@ -1,0 +1,39 @@
+"""From the files of a state to an engine that goes on where another process stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from tidelog.evaluate.elastic import Elastic
+from tidelog.evaluate.state import State
+from tidelog.state import problems
+from tidelog.state.columns import Shape, rebuilt
+from tidelog.state.load import Loader
+from tidelog.state.manifest import Manifest
+
+Number = TypeVar("Number")
+
+
+def resume(engine: Elastic, manifest: Manifest, shapes: Mapping[str, Shape], loader: Loader) -> None:
+    """Put the engine, which is new, into the state of the manifest."""
+    state = engine.state
+    for name, shape in shapes.items():
+        stored = manifest.relations.get(name)
+        if stored is None:
+            raise problems.damaged(loader.files.where, "manifest.json", f"it has nothing about relation {name}")
+        loader.load(shape, stored, state.database[name])
+    run = engine.new_bootstrap()
+    run.evaluate(rebuilt(state))
+    state.live = dict.fromkeys(state.program.arities, 0)
+    state.live |= {name: stored.tuples for name, stored in manifest.relations.items() if name in state.live}
+    state.live |= {name: state.database[name].count for stratum in rebuilt(state) for name in stratum.relations}
+    state.counters = by_relations(state, manifest.counters)
+    state.begin_epoch()
+    engine.resume(manifest.epoch, by_relations(state, manifest.efforts), manifest.bootstrap_seconds)
+
+
+def by_relations(state: State, numbers: Mapping[str, Number]) -> dict[tuple[str, ...], Number]:
+    """Numbers of strata, by the relations of each stratum of the program."""
+    keys = {" ".join(stratum.relations): stratum.relations for stratum in state.program.strata}
+    return {keys[key]: number for key, number in numbers.items() if key in keys}

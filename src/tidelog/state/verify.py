@@ -1,0 +1,141 @@
+"""Is a state whole, and is it right? Checksums and counts; and with `full`, a Bootstrap that must agree.
+
+The full check compares every tuple, its iteration and its count with those that Bootstrap computes from the stored
+facts. Strata whose content depends on the order in which things are found, and what follows from them, may differ
+without being wrong; they are named and passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow.compute as pc
+
+from tidelog.analysis.check import Checked
+from tidelog.evaluate.elastic import Elastic
+from tidelog.evaluate.engine import EngineOptions
+from tidelog.plan.stateful import StatefulProgram
+from tidelog.state.columns import shapes
+from tidelog.state.files import Files
+from tidelog.state.load import Loader
+from tidelog.state.manifest import Manifest, StoredFile
+from tidelog.state.program_text import program_of
+from tidelog.state.reader import read_consistently, tuples_at
+from tidelog.state.resume import resume
+from tidelog.store.layout import NEVER
+
+ORDERED = ("a choice-domain", "a .limitsize", "autoinc()", "the number of the iteration")
+"""Reasons for a stratum to be evaluated as a whole that make its content depend on order."""
+_PIECE = 1 << 22
+
+
+@dataclass
+class Verdict:
+    """What was looked at, and what is wrong with it."""
+
+    epoch: int
+    files: int = 0
+    bytes: int = 0
+    tuples: int = 0
+    bootstrapped: bool = False
+    passed_over: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def verify(
+    place: str | os.PathLike[str],
+    full: bool = False,
+    functors: Mapping[str, Callable[..., Any]] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Verdict:
+    """Check a state directory as it is now; needs no lock."""
+
+    def look(files: Files, manifest: Manifest) -> Verdict:
+        verdict = Verdict(manifest.epoch)
+        for file in manifest.files():
+            tell(f"reading {file.name}")
+            verdict.problems += _problems_of(files, file, verdict)
+        if not verdict.problems:
+            verdict.problems += _wrong_counts(files, manifest, verdict)
+        if full and not verdict.problems:
+            tell("evaluating the program from its facts")
+            checked = program_of(manifest.program)
+            verdict.problems += _disagreements(files, manifest, checked, functors or {}, verdict)
+        return verdict
+
+    return read_consistently(Files.at(place), look)
+
+
+def _problems_of(files: Files, stored: StoredFile, verdict: Verdict) -> Iterator[str]:
+    digest, size = hashlib.sha256(), 0
+    with files.open(stored.name) as source:
+        while piece := source.read(_PIECE):
+            digest.update(piece)
+            size += len(piece)
+    verdict.files += 1
+    verdict.bytes += size
+    if size != stored.bytes:
+        yield f"{stored.name} has {size:,} bytes instead of {stored.bytes:,}"
+    elif digest.hexdigest() != stored.sha256:
+        yield f"{stored.name} is not what was written: its checksum differs"
+
+
+def _wrong_counts(files: Files, manifest: Manifest, verdict: Verdict) -> Iterator[str]:
+    for name, stored in manifest.relations.items():
+        table = tuples_at(files, stored, manifest.epoch)
+        verdict.tuples += table.num_rows
+        if table.num_rows != stored.tuples:
+            yield f"relation {name} has {table.num_rows:,} tuples instead of {stored.tuples:,}"
+        if pc.min(table.column("_count")).as_py() == 0:
+            yield f"relation {name} has a tuple without a derivation"
+
+
+def _disagreements(
+    files: Files, manifest: Manifest, checked: Checked, functors: Mapping[str, Callable[..., Any]], verdict: Verdict
+) -> Iterator[str]:
+    """The relations of which Bootstrap has other tuples, iterations or counts."""
+    stored, fresh = (Elastic(checked, EngineOptions(functors=functors)) for _ in range(2))
+    loader = Loader(files, checked.types, stored.database)
+    resume(stored, manifest, shapes(stored.state), loader)
+    stored.finish_preparation()  # of two databases with the same dictionaries, one works at a time
+    fresh.database.share_dictionaries(stored.database)
+    facts = {name: stored.facts(name) for name in sorted(stored.state.inputs)}
+    fresh.bootstrap(facts)
+    verdict.bootstrapped = True
+    fresh.finish_preparation()
+    uncertain = depending_on_order(stored.state.program)
+    verdict.passed_over = sorted(name for name in uncertain if name in checked.relations)
+    for name in checked.relations:
+        if name in uncertain:
+            continue
+        whole = any(s.whole for s in stored.state.program.strata if name in s.relations)
+        if _differ(stored, fresh, name, states=not whole):
+            yield f"relation {name} is not what the program derives from the stored facts"
+
+
+def depending_on_order(program: StatefulProgram) -> set[str]:
+    """Relations whose content may differ between two evaluations of the same facts."""
+    found: set[str] = set()
+    for stratum in program.strata:
+        if stratum.whole in ORDERED or not found.isdisjoint(stratum.inputs):
+            found.update(stratum.relations)
+    return found
+
+
+def _differ(stored: Elastic, fresh: Elastic, name: str, states: bool) -> bool:
+    """Whether two engines with the same dictionaries differ on a relation."""
+    if stored.count(name) != fresh.count(name):
+        return True
+    ours, theirs = stored.database[name], fresh.database[name]
+    there = stored.state.present(name)
+    numbers = theirs.find(ours.rows()[there])
+    if (numbers < 0).any() or (theirs.now(numbers) == NEVER).any():
+        return True
+    if not states:
+        return False
+    same_iterations = (ours.now(there) == theirs.now(numbers)).all()
+    return not (same_iterations and (ours.derived(there) == theirs.derived(numbers)).all())

@@ -1,0 +1,149 @@
+"""Many rows at once: a relation filled without an insertion, compacted, or read in the order of its keys.
+
+What is always true: rows that are written into a `Room` are distinct; they count once `take_rows` is called, which
+builds the identity table in one go. Cost: the memory of the rows, and one entry into a table per row. A relation whose
+tuples lie close together gives them in the order of their keys for next to nothing, and takes rows in that order
+several times faster than in any other: its table is then filled from one end to the other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tidelog.store import layout, packing
+from tidelog.store.layout import BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
+from tidelog.store.memory import Array, Growable
+from tidelog.store.row_states import RowStates
+
+if TYPE_CHECKING:
+    from tidelog.store.database import Database
+
+FULLEST = 0.65
+DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
+VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
+SAMPLE = 1 << 17  # rows from which density is estimated when they are in order
+ROOM = 1 << 12  # for tuples to come
+
+
+class Room(NamedTuple):
+    """Rows to be written, their iterations, and their numbers of derivations less one (0 until written)."""
+
+    rows: Any
+    iterations: Any
+    derived_less_one: Any
+
+
+class BulkRows(RowStates, ABC):
+    """The part of a relation that takes and gives many rows."""
+
+    database: Database
+    stateful: bool
+    mode: int
+    _wide: bool
+    _rows: Growable
+    _numbers: Growable
+    _table: Array
+    _pack: Array
+
+    @property
+    @abstractmethod
+    def wide(self) -> bool: ...
+
+    @abstractmethod
+    def clear(self) -> None: ...
+
+    @abstractmethod
+    def settle(self) -> None: ...
+
+    @abstractmethod
+    def _publish_rows(self) -> None: ...
+
+    @abstractmethod
+    def _rebuild(self, mode: int, bits: int) -> None: ...
+
+    @abstractmethod
+    def _density(self) -> tuple[float, int]: ...
+
+    def compact(self) -> None:
+        """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
+        there = np.flatnonzero(self.now() != layout.NEVER)
+        data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
+        room = self.make_room(len(data), self.wide)
+        room.rows[:], room.iterations[:] = data, now
+        many = np.flatnonzero(derived != 1)
+        self.set_derived(many, derived[many])
+        self.take_rows(len(data))
+
+    def make_room(self, count: int, wide: bool, often_derived: bool = False) -> Room:
+        """Forget everything and make room for so many rows, to be written; they count once `take_rows` is called.
+        Say whether many of them have more than one derivation: such memory is cheaper if all of it is used."""
+        self._wide = wide
+        self.clear()
+        self._rows.grow(0, max(count, 1))
+        self._publish_rows()
+        if not self.stateful:
+            return Room(self._rows.data[:count], None, None)
+        self._derived.sparse = not often_derived
+        self._grow_states(max(count, 1))
+        return Room(self._rows.data[:count], self._now.data[:count, 0], self._derived.data[:count, 0])
+
+    def take_rows(self, count: int, lows: list[int] | None = None, highs: list[int] | None = None) -> None:
+        """Count the rows that were written into the room made for them; distinct, with values between the limits."""
+        self.count = count
+        if lows is None or highs is None or not count:
+            lows, highs = self._limits([0] * self.arity, [0] * self.arity)
+        self._fit_identity(lows, highs)
+        self.settle()
+
+    def _sampled_density(self) -> tuple[float, int]:
+        """The same of the first rows, for rows in the order of their keys (`key_order`); in any other, it is low."""
+        count = self.count
+        self.count = min(count, SAMPLE)
+        try:
+            return self._density()
+        finally:
+            self.count = count
+
+    def key_order(self) -> Array | None:
+        """All row numbers by the packed keys of their rows, if the identity table has them side by side."""
+        if self.mode != BLOCKED:
+            return None
+        slots = self._table.reshape(-1, layout.SLOT_WORDS[BLOCKED])
+        slots = slots[slots[:, 0] != 0]
+        slots = slots[np.argsort(slots[:, 0])]
+        lists = self._numbers.data[slots[:, layout.B_LIST // 8].astype(np.int32)]
+        bits = np.ascontiguousarray(slots[:, layout.B_BITS // 8]).view(np.uint8).reshape(-1, 8)
+        numbers: Array = lists[np.unpackbits(bits, axis=1, bitorder="little").astype(bool)]
+        return numbers
+
+    def _limits(self, lows: list[int], highs: list[int]) -> tuple[list[int], list[int]]:
+        """The limits of the values of each column, these included."""
+        if self.count:
+            columns = [self._rows.data[: self.count, c] for c in range(self.arity)]
+            lows = [min(a, int(column.min())) for a, column in zip(lows, columns, strict=True)]
+            highs = [max(a, int(column.max())) for a, column in zip(highs, columns, strict=True)]
+        return lows, highs
+
+    def _bits_for(self, units: float, bits: int = 6) -> int:
+        """How large a table must be for so many units; at least so large."""
+        bits = max(bits, 6)
+        while (1 << bits) * FULLEST < units + 1:
+            bits += 1
+        return bits
+
+    def _fit_identity(self, lows: list[int], highs: list[int]) -> None:
+        """The table that a relation would have come to by inserting its rows: bitmaps if they lie close together."""
+        pack = packing.fit(lows, highs, self.wide)
+        self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
+        roomy = 1.02 * self.count + ROOM  # or the first insertion would build it anew
+        if pack is None:
+            return self._rebuild(TAGGED, self._bits_for(roomy))
+        blocks, keys, dense = (BLOCKED, NUMBERED, VERY_DENSE) if self.stateful else (BITMAP, PACKED, DENSE)
+        density, lowest = self._sampled_density() if self.count >= self.database.bitmaps_from else (0.0, 0)
+        if density < dense:
+            return self._rebuild(keys, self._bits_for(roomy))
+        self._pack = packing.lowest_column(pack, lowest)
+        return self._rebuild(blocks, self._bits_for(1.1 * self.count / density + ROOM))

@@ -1,0 +1,63 @@
+"""What a relation that was evaluated anew has more and less than the one before it, whatever the order of its rows."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from tidelog.store import Database, Relation
+from tidelog.store import database as module
+
+SHARED, GONE, NEW = [(i, i % 7) for i in range(300)], [(i, 8) for i in range(40)], [(i, 9) for i in range(50)]
+FAR = 2**40
+
+
+def relation(database: Database, name: str, rows: list[tuple[int, ...]]) -> Relation:
+    made = database.create(name, 2, stateful=True)
+    made.insert(np.array(rows, np.int64))
+    made.settle()
+    return made
+
+
+def tuples(found: Relation, numbers: np.ndarray) -> set[tuple[int, ...]]:
+    assert len(set(numbers.tolist())) == len(numbers)
+    return set(map(tuple, found.rows()[numbers].tolist()))
+
+
+@pytest.mark.parametrize("order", ["kept", "reversed", "shuffled", "new ones between"])
+@pytest.mark.parametrize("wide", ["neither", "old", "new"])
+def test_a_difference_does_not_depend_on_order_or_width(order: str, wide: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE", 64)
+    before, after = SHARED[:150] + GONE + SHARED[150:], SHARED + NEW
+    if order == "reversed":
+        after = after[::-1]
+    elif order == "shuffled":
+        Random(1).shuffle(after)
+    elif order == "new ones between":
+        after = [row for pair in zip(NEW, SHARED, strict=False) for row in pair] + SHARED[len(NEW) :]
+    gone = GONE + [(FAR, -FAR)] * (wide == "old")
+    came = NEW + [(FAR, FAR)] * (wide == "new")
+    database = Database()
+    old = relation(database, "old", before + gone[len(GONE) :])
+    new = relation(database, "new", after + came[len(NEW) :])
+    inserted, deleted = database.difference(new, old)
+    assert tuples(new, inserted) == set(came)
+    assert tuples(old, deleted) == set(gone)
+
+
+def test_rows_that_were_dead_before_the_update_are_in_no_difference() -> None:
+    database = Database()
+    old, new = relation(database, "old", SHARED), relation(database, "new", SHARED[:-2])
+    old.append_absent(np.array(NEW))
+    inserted, deleted = database.difference(new, old)
+    assert len(inserted) == 0
+    assert tuples(old, deleted) == set(SHARED[-2:])
+
+
+def test_the_difference_from_an_empty_relation_is_everything() -> None:
+    database = Database()
+    old, new = database.create("old", 2, stateful=True), relation(database, "new", SHARED)
+    assert [tuples(new, n) for n in database.difference(new, old)] == [set(SHARED), set()]
+    assert len(database.difference(old, new)[1]) == len(SHARED)
