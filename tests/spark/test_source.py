@@ -8,7 +8,7 @@ import pytest
 
 from tidelog import Session, TidelogError
 from tidelog.spark.source import TidelogDataSource, request_of
-from tidelog.state import columns
+from tidelog.state import snapshot
 
 PROGRAM = """
     .decl edge(a: symbol, b: symbol)
@@ -29,8 +29,7 @@ def state(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> str:
     folder = tmp_path_factory.mktemp("state") / "s"
     spark.dataSource.register(TidelogDataSource)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tidelog.state.snapshot.ROW_GROUP", 2, raising=False)
-        patch.setattr(columns, "ROW_GROUP", 2)
+        patch.setattr(snapshot, "ROW_GROUP", 2)
         with Session(PROGRAM, state=folder) as s:
             s.bootstrap({"edge": [("a", "b"), ("b", "c"), ("c", "d")], "size": [(2**63, 1.5)]})
             s.update(insert={"edge": [("d", "e")]})
@@ -73,9 +72,9 @@ def test_changes_since_an_epoch_are_a_change_feed(spark: Any, state: str) -> Non
 
 
 def test_errors_name_what_is_there(spark: Any, state: str) -> None:
-    with pytest.raises(Exception, match="no relation `pathe`.*it has edge, size, path, any"):
+    with pytest.raises(Exception, match=r"(?s)no relation `pathe`.*it has edge, size, path, any"):
         read(spark, state, "pathe")
-    with pytest.raises(Exception, match="epoch 9 of path.*available: epochs 1 to 4"):
+    with pytest.raises(Exception, match=r"(?s)epoch 9 of path.*available: epochs 1 to 4"):
         read(spark, state, "path", epoch=9).collect()
     with pytest.raises(TidelogError) as raised:
         request_of({"state": state, "epoch": "three", "changes": "-1"})

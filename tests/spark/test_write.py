@@ -64,7 +64,7 @@ def test_spark_writes_what_it_is_asked_to_and_files_have_the_same_bytes_as_witho
         s.bootstrap(FACTS)
         assert s.count("path") == 465
         for _ in range(2):
-            with pytest.raises(TidelogError, match="Spark cannot write relation `size`.*nonsense"):
+            with pytest.raises(TidelogError, match=r"Spark cannot write relation `size`.*nonsense"):
                 write_outputs(s, tmp_path / "spark")
         assert contents(tmp_path / "spark") == contents(tmp_path / "local")
         assert capsys.readouterr().out == printed * 2
@@ -86,7 +86,7 @@ def test_spark_writes_what_it_is_asked_to_and_files_have_the_same_bytes_as_witho
 def test_an_output_by_spark_needs_spark() -> None:
     with Session(RULES + '.output path(IO=spark, path="x")\n') as s:
         s.bootstrap(FACTS)
-        with pytest.raises(TidelogError, match="(?s)TL0628.*without --local"):
+        with pytest.raises(TidelogError, match=r"(?s)TL0628.*without --local"):
             write_outputs(s, ".")
 
 

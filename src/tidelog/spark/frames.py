@@ -81,8 +81,8 @@ class Frame:
         if self.lines is None or not path.is_file():
             return
         bad = BadRows()
-        opened: Any = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-        with opened as stream:
+        with path.open("rb") as file:
+            stream: Any = gzip.open(file) if path.suffix == ".gz" else file
             read_text(stream, self.lines, False, bad)
         bad.check()
 

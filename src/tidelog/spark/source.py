@@ -5,9 +5,10 @@
     spark.read.format("tidelog").option("state", folder).option("epoch", 3).load("path")
     spark.read.format("tidelog").option("state", folder).option("changes", 3).load("path")
 
-`epoch` names the epoch at whose end the relation is read, instead of the last. With `changes` what is read is the change
-feed of the epochs after the given one, as `epoch.changes` has it. What is always true: one epoch is seen, whole, and
-the writer of the state is never held up. Cost: that of reading the relation's files, by several tasks if they are large.
+`epoch` names the epoch at whose end the relation is read, instead of the last. With `changes` what is read is the
+change feed of the epochs after the given one, as `epoch.changes` has it. What is always true: one epoch is seen, whole,
+and the writer of the state is never held up. Cost: that of reading the relation's files, by several tasks if there is
+much.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from tidelog.errors import TidelogError, error
-from tidelog.state.columns import COUNT, ITERATION
+from tidelog.state.columns import CHANGE, COUNT, EPOCH, ITERATION
 from tidelog.state.pieces import Piece, read_piece, relation_pieces
 from tidelog.state.reader import read_changes, relation_names, relation_schema
 
@@ -32,7 +33,6 @@ _SPARK_TYPES = {
     pa.uint64(): "decimal(20,0)",
     pa.float64(): "double",
     pa.string(): "string",
-    pa.bool_(): "boolean",
 }
 
 
@@ -55,11 +55,11 @@ class TidelogDataSource(DataSource):
 
     def schema(self) -> str:
         request = request_of(self.options)
+        fields = relation_schema(request.state, request.relation)
+        named = [f"`{f.name}` {_SPARK_TYPES[f.type]}" for f in fields if f.name not in (ITERATION, COUNT)]
         if request.changes is None:
-            fields = _shown(relation_schema(request.state, request.relation).empty_table()).schema
-        else:
-            fields = read_changes(request.state, request.relation, request.changes).schema
-        return ", ".join(f"`{field.name}` {_SPARK_TYPES[field.type]}" for field in fields)
+            return ", ".join(named) or "`_` boolean"
+        return ", ".join([*named, f"{CHANGE} string", f"{EPOCH} bigint"])
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return StateReader(request_of(self.options))

@@ -3,8 +3,8 @@
 `.output r(IO="spark", format="parquet", path="…")` is written by Spark's tasks, to a path or a table; what other
 parameters there are is passed on as the format's options. Everything else is written as without Spark, to the same
 bytes. What is always true: what cannot be written does not keep the rest from being written, and is raised in the end.
-Cost: a relation that is not small comes from Spark in order and a piece at a time, so that lines of text, Parquet, Arrow
-and SQLite never need all of it in this process; JSON does.
+Cost: a relation that is not small comes from Spark in order and a piece at a time, so that lines of text, Parquet,
+Arrow and SQLite never need all of it in this process; JSON does.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tidelog.io.tables import table_of
 from tidelog.io.write import Parts, write_relation
 from tidelog.lang import tree
 from tidelog.spark.frames import Batches, is_frame, whole_numbers
+from tidelog.spark.words import spark_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,8 +68,6 @@ def write_outputs(session: Readable, folder: str | Path) -> list[Diagnostic]:
 
 def write_frame(frame: DataFrame, directive: tree.Directive) -> None:
     """Let Spark write a relation. What was there is replaced, unless `mode` says otherwise."""
-    from pyspark.errors import PySparkException
-
     params = dict(directive.params)
     writer = frame.write.mode(params.get("mode", "overwrite"))
     writer = writer.options(**{key: value for key, value in params.items() if key not in _OWN})
@@ -81,9 +80,9 @@ def write_frame(frame: DataFrame, directive: tree.Directive) -> None:
             writer.saveAsTable(params["table"])
         else:
             writer.save(params.get("path"))
-    except PySparkException as problem:
-        words = str(problem).splitlines()[0]
-        raise error("TL1232", f"Spark cannot write relation `{directive.relation}`: {words}", directive.span) from None
+    except Exception as problem:  # py4j's errors have no common base that is public
+        said = f"Spark cannot write relation `{directive.relation}`: {spark_words(problem)}"
+        raise error("TL1232", said, directive.span) from None
 
 
 def _tuples(session: Readable, info: RelationInfo) -> pa.Table | Parts:

@@ -1,9 +1,9 @@
 """A relation of a state in pieces that tasks can read side by side.
 
 What is always true: the pieces are of one manifest, so together they are the relation at the end of one epoch, each
-tuple once. A relation of one piece is read like any other (`reader`); of several, each is a part of the snapshot without
-the tuples that changed later, and one is these tuples as they are. If a compaction removes a file before all pieces
-are read, the reader is told to begin again. Cost: every piece reads the changes.
+tuple once. A relation of one piece is read like any other (`reader`); of several, each is a part of the snapshot
+without the tuples that changed later, and one is these tuples as they are. If a compaction removes a file before all
+pieces are read, the reader is told to begin again. Cost: every piece reads the changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from tidelog.state.load import open_parquet, read_batches
 from tidelog.state.manifest import Manifest, StoredRelation
 from tidelog.state.reader import (
     changes_until,
-    epoch_of,
     plain,
     read_consistently,
     read_relation,
@@ -45,8 +44,8 @@ def relation_pieces(place: str | os.PathLike[str], name: str, epoch: int | None,
     """At most so many pieces and one, if the snapshot has more than one row group."""
 
     def divide(files: Files, manifest: Manifest) -> list[Piece]:
-        stored = stored_relation(files, manifest, name)
-        wanted = epoch_of(files, manifest, name, epoch)
+        wanted = manifest.epoch if epoch is None else epoch
+        stored = stored_relation(files, manifest, name, wanted)
         groups = open_parquet(files, stored.snapshot).num_row_groups
         if groups < 2 or most < 2:
             return [Piece(name, epoch)]

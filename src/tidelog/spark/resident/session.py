@@ -33,6 +33,7 @@ from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
 from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
+from tidelog.spark.words import spark_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -135,7 +136,7 @@ class ColumnarSession(OnSpark):
                 done = list(pool.map(lambda job: push(job[1]), jobs))
             except Exception as problem:
                 crew.check()  # if the worker is gone, that is why
-                raise error("TL1207", f"Spark could not bring the facts: {_spark_words(problem)}") from problem
+                raise error("TL1207", f"Spark could not bring the facts: {spark_words(problem)}") from problem
         found = [d for rows in done for row in rows for d in unpacked_diagnostics(row["problems"])]
         wrong = [d for d in found if d.severity is Severity.ERROR]
         if wrong:
@@ -261,10 +262,3 @@ class ColumnarSession(OnSpark):
     def _ready(self) -> None:
         self._open()
         self.check_ready()
-
-
-def _spark_words(problem: BaseException) -> str:
-    """The line of Spark's many that says what went wrong."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    telling = [line for line in lines if "Error" in line or "Exception" in line]
-    return (telling or lines or [type(problem).__name__])[0]
