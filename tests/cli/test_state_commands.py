@@ -105,11 +105,11 @@ def test_the_shell_goes_on_from_a_state(place: Path) -> None:
 def test_options_that_name_no_file_are_explained_all_at_once(place: Path) -> None:
     with pytest.raises(TidelogError) as raised:
         tidelog("update", "dir", "--insert", "edge", "--delete", "=x", "--insert", "edge=a", "--insert", "edge=b")
-    assert raised.value.codes == ("TL1220",) * 3
+    assert raised.value.codes == ("TL1320",) * 3
 
 
 def test_a_folder_without_a_state_is_refused(place: Path) -> None:
     for command in (["state"], ["update"], ["verify"], ["compact"]):
-        with pytest.raises(TidelogError, match="TL1202"):
+        with pytest.raises(TidelogError, match="TL1302"):
             tidelog(*command, "nowhere")
     assert not Path("nowhere").exists()

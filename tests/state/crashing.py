@@ -6,6 +6,7 @@ engine. Processes are forked, so that each begins with everything imported and n
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import traceback
 from collections.abc import Callable
@@ -13,10 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from state.running import REACH
+from strategies.engine import checked_program
 from tidelog.session import Session
 from tidelog.state import compaction, files
 from tidelog.state.verify import verify
+from tidelog.store import native
 
+PROGRAM = checked_program(REACH)
+native.load()  # children are forked with the kernels and the grammars in place
 LENGTH = 12
 Pairs = set[tuple[int, int]]
 DIED = 9
@@ -38,7 +43,7 @@ def change(session: Session, epoch: int) -> None:
 def write_epochs(folder: Path, until: int, acknowledge: Callable[[int], None]) -> None:
     """Epochs from wherever the directory is, each acknowledged when it has ended; small compactions all the time."""
     compaction.MOST, compaction.WORTHWHILE = 2, 30
-    with Session(REACH, state=folder) as session:
+    with Session(PROGRAM, state=folder) as session:
         if session.epoch == 0:
             session.bootstrap({"edge": sorted(facts_after(1))})
             acknowledge(1)
@@ -52,14 +57,14 @@ def check_state(folder: Path, acknowledged: int) -> int:
     if not (folder / "manifest.json").exists():
         assert acknowledged == 0
         return 0
-    verdict = verify(folder, full=True)
+    verdict = verify(folder)
     assert not verdict.problems, verdict.problems
     assert verdict.epoch in (acknowledged, acknowledged + 1)
-    with Session(REACH, state=folder) as session:
+    with Session(PROGRAM, state=folder) as session:
         epoch = session.epoch
         assert epoch in (acknowledged, acknowledged + 1), (epoch, acknowledged)
         assert set(session["edge"]) == facts_after(epoch)
-        with Session(REACH) as fresh:
+        with Session(PROGRAM) as fresh:
             fresh.bootstrap({"edge": sorted(facts_after(epoch))})
             for name in session.relations:
                 assert set(session[name]) == set(fresh[name]), name
@@ -68,19 +73,25 @@ def check_state(folder: Path, acknowledged: int) -> int:
     return epoch
 
 
-def forked(action: Callable[[], None]) -> int:
-    """The exit code of a process that does something: 0, 1 after an error, or that with which it died."""
+def started(action: Callable[[], None]) -> int:
+    """A process that does something; it exits with 0, or with 1 after an error."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
+            faulthandler.dump_traceback_later(60)  # where it is, if it hangs
             action()
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return child
+
+
+def forked(action: Callable[[], None]) -> int:
+    """The exit code of a process that does something: 0, 1 after an error, or that with which it died."""
+    return os.waitstatus_to_exitcode(os.waitpid(started(action), 0)[1])
 
 
 class FaultyFiles(files.LocalFiles):

@@ -50,10 +50,10 @@ def test_a_full_disk_leaves_the_last_epoch_and_the_session_goes_on_when_there_is
         ballast = fill(small_disk)
         with pytest.raises(TidelogError, match="no space left on device") as raised:
             session.update(insert={"edge": [(3, 4)]})
-        assert raised.value.codes == ("TL1201",)
+        assert raised.value.codes == ("TL1301",)
         assert "make room on that disk" in str(raised.value)
         assert (session.epoch, set(session["path"])) == (1, before)
-        with pytest.raises(TidelogError, match="TL1201"):
+        with pytest.raises(TidelogError, match="TL1301"):
             session.bootstrap({"edge": [(7, 8)]})
         assert (session.epoch, set(session["path"])) == (1, before)
         ballast.unlink()

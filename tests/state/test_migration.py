@@ -94,7 +94,7 @@ def test_numbers_of_a_counter_move_when_a_stratum_before_them_changes(tmp_path: 
 
 
 def test_a_migration_of_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TidelogError, match="TL1212"):
+    with pytest.raises(TidelogError, match="TL1312"):
         DurableSubject(REACH, tmp_path, migrate=True)
 
 

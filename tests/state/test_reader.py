@@ -13,7 +13,7 @@ from pyarrow import fs
 from state.running import REACH, DurableSubject
 from tidelog.errors import TidelogError
 from tidelog.session import Session
-from tidelog.state import directory, reader
+from tidelog.state import compaction, directory, reader
 from tidelog.state.compaction import to_merge
 from tidelog.state.files import Files, RemoteFiles
 from tidelog.state.manifest import StoredFile, StoredRelation
@@ -95,9 +95,9 @@ def test_epochs_that_are_gone_are_refused_with_those_that_are_there(tmp_path: Pa
         session.update(insert={"edge": [(2, 3)]})
     with pytest.raises(TidelogError, match="available: epochs 2 to 3"):
         read_relation(tmp_path, "path", 1)
-    with pytest.raises(TidelogError, match="TL1208"):
+    with pytest.raises(TidelogError, match="TL1308"):
         read_relation(tmp_path, "paths")
-    with pytest.raises(TidelogError, match="TL1202"):
+    with pytest.raises(TidelogError, match="TL1302"):
         read_relation(tmp_path / "none", "path")
     assert relation_names(tmp_path) == ["edge", "path", "far", "lonely"]
 
@@ -126,10 +126,25 @@ def test_any_file_system_of_pyarrow_will_do(tmp_path: Path, monkeypatch: pytest.
             if session.epoch == 0:
                 session.bootstrap({"edge": [(1, 2), (2, 3)]})
             session.update(insert={"edge": [(3 + session.epoch, 4)]})
-            with pytest.raises(TidelogError, match="TL1206"):
+            with pytest.raises(TidelogError, match="TL1306"):
                 directory.StateDirectory.open("somewhere")
     assert read_relation("somewhere", "edge").num_rows == 4
     assert not verify("somewhere", full=True).problems
+
+
+def test_a_session_of_many_epochs_has_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "MOST", 4)
+    monkeypatch.setattr(compaction, "WORTHWHILE", 40)
+    most = 0
+    with Session(REACH, state=tmp_path) as session:
+        session.bootstrap({"edge": [(i, i + 1) for i in range(9)]})
+        for epoch in range(40):
+            session.update(insert={"edge": [(epoch, epoch + 20)]})
+            most = max(most, len(list((tmp_path / "changes").glob("edge-*"))))
+        wanted = set(session["path"])
+    assert most <= 12  # those of the manifest, and those that wait to be part of it or to be removed
+    assert read_relation(tmp_path, "path").num_rows == len(wanted)
+    assert not verify(tmp_path, full=True).problems
 
 
 def test_merging_keeps_the_number_of_files_logarithmic() -> None:

@@ -71,13 +71,13 @@ def test_whoever_only_reads_needs_no_lock_and_changes_nothing(folder: Path) -> N
     with Session(REACH, state=folder) as writer, Session(REACH, state=folder, read_only=True) as reader:
         writer.update(insert={"edge": [(9, 9)]})
         assert (reader.epoch, (9, 9) in reader["edge"]) == (2, False)
-        with pytest.raises(TidelogError, match="TL1211"):
+        with pytest.raises(TidelogError, match="TL1311"):
             reader.update(insert={"edge": [(1, 9)]})
 
 
 def test_a_second_writer_is_told_who_the_first_is(folder: Path) -> None:
     with Session(REACH, state=folder):
-        message = refused("TL1206", REACH, state=folder)
+        message = refused("TL1306", REACH, state=folder)
         assert f"process {os.getpid()} of" in message
         assert "wait until it is closed" in message
 
@@ -97,12 +97,12 @@ def test_the_lock_of_a_process_that_is_gone_is_taken_over(folder: Path) -> None:
 def test_a_lock_of_another_machine_stays(folder: Path) -> None:
     away = Owner("elsewhere", 1, "ann", "2026-01-01T00:00:00+00:00")
     (folder / NAME).write_text(json.dumps(away.__dict__))
-    assert "process 1 of ann on elsewhere" in refused("TL1206", REACH, state=folder)
+    assert "process 1 of ann on elsewhere" in refused("TL1306", REACH, state=folder)
 
 
 def test_another_program_is_refused_with_the_difference(folder: Path) -> None:
     text = REACH.replace("far(x, n) :- path(x, _),", "far(x, n) :- path(x, _), x > 1,")
-    message = refused("TL1205", text, state=folder)
+    message = refused("TL1305", text, state=folder)
     assert "-far(x, n) :- path(x, _), n = count : { path(x, _) }." in message
     assert "+far(x, n) :- path(x, _), x > 1, n = count : { path(x, _) }." in message
     assert not (folder / NAME).exists()
@@ -117,7 +117,7 @@ def test_comments_and_outputs_make_no_other_program(folder: Path) -> None:
 def test_a_newer_format_is_refused_by_name(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(manifest | {"format": 99, "tidelog": "7.0", "relations": "?"}))
-    message = refused("TL1203", REACH, state=folder)
+    message = refused("TL1303", REACH, state=folder)
     assert "format 99" in message
     assert "Tidelog 7.0" in message
 
@@ -133,23 +133,23 @@ def test_a_damaged_file_is_named(folder: Path, spoil: str) -> None:
         path.write_bytes(data)
     else:
         path.unlink()
-    message = refused("TL1204", REACH, state=folder)
+    message = refused("TL1304", REACH, state=folder)
     assert "path-0000000001.parquet" in message
     assert "restore this file" in message
 
 
 def test_a_manifest_that_is_no_manifest_is_refused(folder: Path) -> None:
     (folder / "manifest.json").write_text("{}")
-    assert "manifest.json" in refused("TL1204", REACH, state=folder)
+    assert "manifest.json" in refused("TL1304", REACH, state=folder)
 
 
 def test_strategies_that_keep_nothing_cannot_be_stored(tmp_path: Path) -> None:
-    assert "elastic, update" in refused("TL1209", REACH, state=tmp_path / "s", strategy="batch")
+    assert "elastic, update" in refused("TL1309", REACH, state=tmp_path / "s", strategy="batch")
 
 
 def test_a_program_that_asks_for_numbers_of_symbols_cannot_be_stored(tmp_path: Path) -> None:
     text = ".decl s(x: symbol)\n.input s\n.decl n(x: number)\nn(ord(x)) :- s(x).\n"
-    refused("TL1210", text, state=tmp_path / "s")
+    refused("TL1310", text, state=tmp_path / "s")
 
 
 def test_a_batch_is_applied_once_also_after_a_restart(folder: Path) -> None:
@@ -164,11 +164,12 @@ def test_a_batch_is_applied_once_also_after_a_restart(folder: Path) -> None:
         assert session.update(delete={"edge": [(7, 8)]}, batch=("edges", 5)).number == 5
 
 
-def test_batches_need_a_state_directory() -> None:
+def test_without_a_state_directory_a_batch_is_applied_once_while_the_session_lasts() -> None:
     with Session(REACH) as session:
         session.bootstrap({})
-        with pytest.raises(TidelogError, match="TL1213"):
-            session.update(insert={"edge": [(1, 2)]}, batch=("edges", 1))
+        assert session.update(insert={"edge": [(1, 2)]}, batch=("edges", 1)).number == 2
+        assert session.update(delete={"edge": [(1, 2)]}, batch=("edges", 1)).strategy == "none"
+        assert (1, 2) in session["edge"]
 
 
 def test_a_change_set_that_was_logged_and_not_evaluated_is_evaluated_by_the_next(folder: Path) -> None:
@@ -219,5 +220,5 @@ def test_files_can_be_read_by_others(folder: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused("TL1201", REACH, state=tmp_path / "file")
-    refused("TL1201", REACH, state="/proc/nowhere/state")
+    refused("TL1301", REACH, state=tmp_path / "file")
+    refused("TL1301", REACH, state="/proc/nowhere/state")

@@ -52,8 +52,8 @@ def _files(given: list[str] | None, option: str, report: Report) -> dict[str, st
     for text in given or ():
         name, mark, file = text.partition("=")
         if not mark or not name or not file:
-            report.error("TL1220", f"{option} {text} names no relation and file", help=f"write {option} edge=new.csv")
+            report.error("TL1320", f"{option} {text} names no relation and file", help=f"write {option} edge=new.csv")
         elif name in found:
-            report.error("TL1220", f"{option} is given twice for {name}", help="put all of its facts into one file")
+            report.error("TL1320", f"{option} is given twice for {name}", help="put all of its facts into one file")
         found[name] = file
     return found

@@ -41,12 +41,20 @@ class Loader:
         self.files, self.types, self.database = files, types, database
         self._dictionaries = threading.Lock()  # symbols and records are not made by two threads at a time
 
+    def load_all(self, wanted: list[tuple[Shape, StoredRelation, Relation]]) -> None:
+        """The tuples of relations, with their iterations and counts; snapshots of several relations at a time."""
+        with ThreadPoolExecutor(READERS) as pool:
+            list(pool.map(lambda one: self._load_snapshot(one[0], one[1].snapshot, one[2]), wanted))
+        for shape, stored, relation in wanted:
+            for change in stored.changes:
+                self._apply(shape, change, relation)
+            relation.iteration = 0
+            self._check(shape, stored, relation)
+
     def load(self, shape: Shape, stored: StoredRelation, relation: Relation) -> None:
-        """The tuples of a relation, with their iterations and counts."""
-        self._load_snapshot(shape, stored.snapshot, relation)
-        for change in stored.changes:
-            self._apply(shape, change, relation)
-        relation.iteration = 0
+        self.load_all([(shape, stored, relation)])
+
+    def _check(self, shape: Shape, stored: StoredRelation, relation: Relation) -> None:
         found = int((relation.now() != NEVER).sum()) if relation.stateful and stored.changes else relation.count
         if found != stored.tuples:
             raise problems.damaged(

@@ -47,8 +47,9 @@ class _Migration:
 
     def load_kept(self) -> None:
         self.kept |= {f"{name}@given" for name in self.kept if f"{name}@given" in self.shapes}
-        for name in self.kept:
-            self.loader.load(self.shapes[name], self.manifest.relations[name], self.state.database[name])
+        self.loader.load_all(
+            [(self.shapes[name], self.manifest.relations[name], self.state.database[name]) for name in self.kept]
+        )
 
     def evaluate_changed(self) -> None:
         state = self.state

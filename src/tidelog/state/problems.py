@@ -1,4 +1,4 @@
-"""What can go wrong with a state directory, in words for its user: TL12xx."""
+"""What can go wrong with a state directory, in words for its user: TL13xx."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ def explained(doing: str, where: str, missing: bool = False) -> Iterator[None]:
 def cannot(doing: str, where: str, problem: OSError) -> TidelogError:
     reason = (problem.strerror or str(problem)).lower()
     advice = _ADVICE.get(problem.errno or 0, "the state is as it was after the last epoch")
-    return error("TL1201", f"cannot {doing} {where}: {reason}", help=advice)
+    return error("TL1301", f"cannot {doing} {where}: {reason}", help=advice)
 
 
 def no_state(where: str) -> TidelogError:
     return error(
-        "TL1202", f"there is no state in {where}",
+        "TL1302", f"there is no state in {where}",
         help="`Session(program, state=…)` and its first bootstrap() make one, or `tidelog bootstrap program.dl DIR`",
     )  # fmt: skip
 
 
 def newer_format(where: str, found: int, known: int, version: str) -> TidelogError:
     return error(
-        "TL1203", f"the state in {where} has format {found}, which this Tidelog does not know: it reads format {known}",
+        "TL1303", f"the state in {where} has format {found}, which this Tidelog does not know: it reads format {known}",
         help=f"it was written by Tidelog {version}; use that one or a newer one",
     )  # fmt: skip
 
 
 def damaged(where: str, name: str, why: str) -> TidelogError:
     return error(
-        "TL1204", f"{name} of the state in {where} is damaged: {why}",
+        "TL1304", f"{name} of the state in {where} is damaged: {why}",
         help="restore this file from a copy, or begin anew: move the folder away and bootstrap from the original facts",
     )  # fmt: skip
 
@@ -62,14 +62,14 @@ def vanished(where: str, problem: FileNotFoundError) -> TidelogError:
 
 def other_program(where: str, difference: str) -> TidelogError:
     return error(
-        "TL1205", f"the state in {where} was made by a program that differs from this one:\n{difference}",
+        "TL1305", f"the state in {where} was made by a program that differs from this one:\n{difference}",
         help="open it with migrate=True (`tidelog update … --migrate program.dl`) to keep what the change leaves alone",
     )  # fmt: skip
 
 
 def locked(where: str, owner: str) -> TidelogError:
     return error(
-        "TL1206", f"the state in {where} is being written by {owner}",
+        "TL1306", f"the state in {where} is being written by {owner}",
         help="wait until it is closed; readers need no lock. If that process is gone, `tidelog state DIR --unlock`",
     )  # fmt: skip
 
@@ -77,49 +77,42 @@ def locked(where: str, owner: str) -> TidelogError:
 def epoch_gone(where: str, name: str, epoch: int, first: int, last: int) -> TidelogError:
     available = f"epoch {last}" if first == last else f"epochs {first} to {last}"
     return error(
-        "TL1207", f"epoch {epoch} of {name} in {where} is not there", help=f"available: {available}",
+        "TL1307", f"epoch {epoch} of {name} in {where} is not there", help=f"available: {available}",
     )  # fmt: skip
 
 
 def unknown_relation(where: str, name: str, known: list[str]) -> TidelogError:
     return error(
-        "TL1208", f"the state in {where} has no relation `{name}`", help=f"it has {', '.join(known) or 'none'}"
+        "TL1308", f"the state in {where} has no relation `{name}`", help=f"it has {', '.join(known) or 'none'}"
     )
 
 
 def strategy_without_state(strategy: str, able: tuple[str, ...]) -> TidelogError:
     return error(
-        "TL1209", f"the strategy `{strategy}` keeps nothing that could be stored",
+        "TL1309", f"the strategy `{strategy}` keeps nothing that could be stored",
         help=f"a session with a state directory needs one of {', '.join(able)}",
     )  # fmt: skip
 
 
 def unstable_numbers() -> TidelogError:
     return error(
-        "TL1210", "the program uses `ord` of a symbol or record, whose numbers are another process's after a restart",
+        "TL1310", "the program uses `ord` of a symbol or record, whose numbers are another process's after a restart",
         help="a program with durable state must not depend on them",
     )  # fmt: skip
 
 
 def not_writing(where: str) -> TidelogError:
     return error(
-        "TL1211", f"the state in {where} is not open for writing",
+        "TL1311", f"the state in {where} is not open for writing",
         help="open it without read_only=True; if an error left it unclear whether an epoch ended, open it again",
     )  # fmt: skip
 
 
 def needs_migration_base(where: str) -> TidelogError:
     return error(
-        "TL1212", f"there is no state in {where} that could be migrated", help="leave out migrate, and bootstrap()"
+        "TL1312", f"there is no state in {where} that could be migrated", help="leave out migrate, and bootstrap()"
     )
 
 
-def batch_without_state() -> TidelogError:
-    return error(
-        "TL1213", "a batch of a stream can only be recognised by a session with a state directory",
-        help="open the session with state=…, or leave out `batch`",
-    )  # fmt: skip
-
-
 def restless(where: str) -> TidelogError:
-    return error("TL1214", f"the state in {where} was compacted again and again while it was read", help="try again")
+    return error("TL1314", f"the state in {where} was compacted again and again while it was read", help="try again")

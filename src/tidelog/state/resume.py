@@ -18,11 +18,10 @@ Number = TypeVar("Number")
 def resume(engine: Elastic, manifest: Manifest, shapes: Mapping[str, Shape], loader: Loader) -> None:
     """Put the engine, which is new, into the state of the manifest."""
     state = engine.state
-    for name, shape in shapes.items():
-        stored = manifest.relations.get(name)
-        if stored is None:
-            raise problems.damaged(loader.files.where, "manifest.json", f"it has nothing about relation {name}")
-        loader.load(shape, stored, state.database[name])
+    missing = [name for name in shapes if name not in manifest.relations]
+    if missing:
+        raise problems.damaged(loader.files.where, "manifest.json", f"it has nothing about {', '.join(missing)}")
+    loader.load_all([(shape, manifest.relations[name], state.database[name]) for name, shape in shapes.items()])
     run = engine.new_bootstrap()
     run.evaluate(rebuilt(state))
     state.live = dict.fromkeys(state.program.arities, 0)

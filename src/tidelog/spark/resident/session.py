@@ -140,6 +140,8 @@ class ColumnarSession(OnSpark):
         found = [d for rows in done for row in rows for d in unpacked_diagnostics(row["problems"])]
         wrong = [d for d in found if d.severity is Severity.ERROR]
         if wrong:
+            for _, frame in jobs:
+                frame.locate_malformed()
             raise TidelogError(wrong)
         parts: dict[str, list[str]] = {name: [] for name in frames}
         for (name, _), rows in zip(jobs, done, strict=True):
