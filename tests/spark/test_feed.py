@@ -37,20 +37,6 @@ def rows(frame: Any) -> set[tuple[Any, ...]]:
     return {tuple(row) for row in frame.collect()}
 
 
-def delta_feed(spark: Any) -> Any:
-    """A row that was updated, one that came and went again, and one that stayed."""
-    return spark.createDataFrame(
-        [
-            ("a", "b", "update_preimage", 5, "2026-01-01"),
-            ("a", "x", "update_postimage", 5, "2026-01-01"),
-            ("x", "y", "insert", 5, "2026-01-01"),
-            ("x", "y", "delete", 6, "2026-01-02"),
-            ("x", "z", "insert", 6, "2026-01-02"),
-        ],
-        "a string, b string, _change_type string, _commit_version bigint, _commit_timestamp string",
-    )
-
-
 def test_an_epoch_gives_its_changes_as_one_frame_per_relation(session: Session) -> None:
     session.bootstrap(START)
     epoch = session.update(insert={"edge": [("b", "d")]}, delete={"edge": [("b", "c")]})
@@ -67,22 +53,19 @@ def test_an_epoch_gives_its_changes_as_one_frame_per_relation(session: Session) 
 
 def test_a_feed_as_delta_writes_it_is_an_update(session: Session, spark: Any) -> None:
     session.bootstrap(START)
-    session.apply({"edge": delta_feed(spark)})
+    feed = spark.createDataFrame(
+        [
+            ("a", "b", "update_preimage", 5, "2026-01-01"),
+            ("a", "x", "update_postimage", 5, "2026-01-01"),
+            ("x", "y", "insert", 5, "2026-01-01"),
+            ("x", "y", "delete", 6, "2026-01-02"),
+            ("x", "z", "insert", 6, "2026-01-02"),
+        ],
+        "a string, b string, _change_type string, _commit_version bigint, _commit_timestamp string",
+    )
+    session.apply({"edge": feed})
     assert rows(session["edge"]) == {("a", "x"), ("b", "c"), ("x", "z")}
     assert rows(session["path"]) == {("a", "x"), ("a", "z"), ("b", "c"), ("x", "z")}
-
-
-def test_the_executor_of_dataframes_takes_and_gives_the_same_feeds(spark: Any) -> None:
-    copied = (
-        ".decl edge(a: symbol, b: symbol)\n.input edge\n.decl back(b: symbol, a: symbol)\nback(b, a) :- edge(a, b).\n"
-    )
-    with Session(copied, spark=spark, executor="dataframe") as session:
-        session.bootstrap({"edge": START["edge"]})
-        epoch = session.apply({"edge": delta_feed(spark)}, batch=("clicks", 0))
-        assert rows(epoch.changes["back"]) == {
-            ("b", "a", "delete", 2), ("x", "a", "insert", 2), ("z", "x", "insert", 2),
-        }  # fmt: skip
-        assert session.apply({"edge": delta_feed(spark)}, batch=("clicks", 0)).strategy == "none"
 
 
 def test_the_feed_of_an_epoch_undone_by_hand_leads_back(session: Session) -> None:

@@ -134,6 +134,20 @@ def test_several_streams_feed_one_session_that_survives_its_worker(
     assert not queries[1].isActive
 
 
+def test_the_executor_of_dataframes_is_fed_in_the_same_way(spark: Any, tmp_path: Path) -> None:
+    program = (
+        ".decl edge(a: number, b: number)\n.input edge\n.decl back(a: number, b: number)\nback(b, a) :- edge(a, b).\n"
+    )
+    source = Source(spark, tmp_path / "in", FEED + ", _commit_version bigint")
+    source.write("1,2,insert,1", "2,3,insert,1", "2,3,delete,2", "3,4,delete,2", "3,4,insert,3")
+    told: list[Any] = []
+    with Session(program, spark=spark, executor="dataframe") as s:
+        s.bootstrap({"edge": [(0, 1), (2, 3)]})
+        finished(s.apply_stream(source.stream(), trigger=NOW, on_epoch=lambda e: told.append(rows(e.changes["back"]))))
+        assert told == [{(2, 1, "insert", 2), (4, 3, "insert", 2), (3, 2, "delete", 2)}]
+        assert rows(s["back"]) == {(1, 0), (2, 1), (4, 3)}
+
+
 def test_a_session_without_spark_says_that_it_takes_no_streams() -> None:
     with Session(PROGRAM) as s, pytest.raises(TidelogError, match="TL1224"):
         s.apply_stream(None)

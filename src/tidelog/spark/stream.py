@@ -9,6 +9,7 @@ there: one with a new checkpoint is another stream. Several streams of one sessi
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from tidelog.spark.session import OnSpark
 from tidelog.state.columns import CHANGE
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 OnEpoch = Callable[[Epoch[Any]], None]
@@ -117,10 +118,22 @@ class Feeder:
 
     def _apply(self, frame: DataFrame, batch: Batch) -> Epoch[Any]:
         session = self.streams.session
-        if not self.is_feed:
-            return session.update({self.relation: frame}, None, (), batch)
-        with _held(frame):
-            return session.apply({self.relation: frame}, batch)
+        with _brought(frame, session.spark) as own:
+            if not self.is_feed:
+                return session.update({self.relation: own}, None, (), batch)
+            with _held(own):
+                return session.apply({self.relation: own}, batch)
+
+
+@contextmanager
+def _brought(frame: DataFrame, spark: SparkSession) -> Iterator[DataFrame]:
+    """The frame of a batch, which belongs to a copy of the session that Spark made for the query, in the session."""
+    name = f"tidelog_{uuid.uuid4().hex}"
+    frame.createGlobalTempView(name)
+    try:
+        yield spark.table(f"{spark.conf.get('spark.sql.globalTempDatabase')}.{name}")
+    finally:
+        spark.catalog.dropGlobalTempView(name)
 
 
 @contextmanager
