@@ -36,6 +36,7 @@ soak: $(READY)
 bench: $(READY) bench-elastic
 	$(BIN)/python -m benchmarks.batch
 	$(BIN)/python -m benchmarks.io
+	$(BIN)/python -m benchmarks.pipeline
 
 # Hours, if all the data is there; `make bench-elastic ELASTIC='--workloads cspa10k --timeout 60'` is minutes.
 bench-elastic: $(READY)

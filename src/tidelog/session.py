@@ -54,6 +54,7 @@ class Backend(Protocol):
     def apply(self, changes: Facts, batch: Batch | None) -> Epoch[Any]: ...
     def validated(self, name: str, facts: Any) -> Any: ...
     def relation(self, name: str) -> Any: ...
+    def count(self, name: str) -> int: ...
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]: ...
     def close(self) -> None: ...
 
@@ -184,6 +185,11 @@ class Session:
         """A relation, as it is whenever it is looked at; on Spark, a DataFrame of it."""
         with self._turn:
             return self._backend.relation(name)
+
+    def count(self, name: str) -> int:
+        """How many tuples a relation has."""
+        with self._turn:
+            return self._backend.count(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._backend.vocabulary

@@ -24,9 +24,10 @@ _PARAMETERS: dict[str, set[str]] = {
     "jsonfile": {*_ANY, "filename", "format"},
     "parquet": {*_ANY, "filename", "compress"},
     "arrow": {*_ANY, "filename", "compress"},
-    "spark": {*_ANY, "table", "path", "format"},
 }
+"""Those of each kind of IO. What IO=spark does not know itself is an option of the format, which Spark checks."""
 _FLAGS = ("headers", "rfc4180")
+_MODES = ("overwrite", "append", "ignore", "error", "errorifexists")
 
 
 def directives_of(program: tree.Program) -> list[tree.Directive]:
@@ -108,6 +109,10 @@ def _check_io(directive: tree.Directive, report: Report) -> None:
             help=did_you_mean(io, kinds) or f"IO is one of {', '.join(kinds)}",
         )
         return
+    if io == "spark":
+        if directive.kind == "output":
+            _check_spark_output(directive, params, report)
+        return
     for key in sorted(params.keys() - _PARAMETERS[io]):
         report.warn(
             "TL0605",
@@ -127,6 +132,24 @@ def _check_io(directive: tree.Directive, report: Report) -> None:
         report.error("TL0607", "a delimiter with a double quote cannot be used with rfc4180", directive.span)
     if io == "jsonfile" and params.get("format", "list") not in ("list", "object"):
         report.error("TL0608", f"the format of a JSON file is list or object, not `{params['format']}`", directive.span)
+
+
+def _check_spark_output(directive: tree.Directive, params: dict[str, str], report: Report) -> None:
+    if not params.keys() & {"path", "table", "format"}:
+        report.error(
+            "TL0610",
+            f"IO=spark of relation `{directive.relation}` does not say where to write",
+            directive.span,
+            help='give a table, or a format and a path, as in format="parquet", path="paths"',
+        )
+    mode = params.get("mode", "overwrite")
+    if mode not in _MODES:
+        report.error(
+            "TL0610",
+            f"Spark has no mode `{mode}` of writing",
+            directive.span,
+            help=did_you_mean(mode, _MODES) or f"it is one of {', '.join(_MODES)}",
+        )
 
 
 def _check_columns(directive: tree.Directive, relation: tree.RelationDecl, report: Report) -> None:

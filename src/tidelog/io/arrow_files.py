@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -43,17 +45,26 @@ def _reader(place: Place) -> Callable[[str], pa.Table]:
     return lambda path: feather.read_table(path, memory_map=False)
 
 
-def write_arrow(place: Place, info: RelationInfo, table: pa.Table) -> None:
-    if not info.arity:
-        table = pa.table({_NULLARY: pa.array([True] * table.num_rows, pa.bool_())})
+def write_arrow(place: Place, info: RelationInfo, tables: Iterable[pa.Table]) -> None:
+    """Write tables, at least one, as one file."""
     assert place.path is not None
-    with replacing(place.path) as temporary:
-        if place.format == PARQUET:
-            import pyarrow.parquet as parquet
+    parts = (table if info.arity else _nullary(table) for table in tables)
+    first = next(parts)
+    with replacing(place.path) as temporary, _writer(place, str(temporary), first.schema) as writer:
+        for table in chain([first], parts):
+            writer.write_table(table)
 
-            parquet.write_table(table, str(temporary))
-        else:
-            feather.write_feather(table, str(temporary))
+
+def _nullary(table: pa.Table) -> pa.Table:
+    return pa.table({_NULLARY: pa.array([True] * table.num_rows, pa.bool_())})
+
+
+def _writer(place: Place, path: str, schema: pa.Schema) -> Any:
+    if place.format == PARQUET:
+        import pyarrow.parquet as parquet
+
+        return parquet.ParquetWriter(path, schema)
+    return pa.ipc.new_file(path, schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
 
 
 def _first_line(problem: Exception) -> str:

@@ -71,7 +71,7 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
             "TL0628",
             f"IO=spark of relation `{info.name}` needs a Spark session",
             span,
-            help="run the program with --spark, or name a file instead",
+            help="run it without --local, or name a file instead",
         )
     rfc4180 = params.get("rfc4180") == "true"
     compress = params.get("compress", "false") != "false"

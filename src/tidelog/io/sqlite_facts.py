@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -106,7 +106,7 @@ def _number(value: Any, kind: Kind) -> Any:
     return value
 
 
-def write_sqlite(place: Place, info: RelationInfo, table: pa.Table) -> None:
+def write_sqlite(place: Place, info: RelationInfo, tables: Iterable[pa.Table]) -> None:
     try:
         if place.path is not None:
             place.path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +115,11 @@ def write_sqlite(place: Place, info: RelationInfo, table: pa.Table) -> None:
             connection.execute("BEGIN IMMEDIATE")
             _create(connection, place.relation, info)
             marks = ", ".join("?" * max(info.arity, 1))
-            connection.executemany(
-                f"INSERT OR IGNORE INTO {_quoted('_' + place.relation)} VALUES ({marks})",
-                _stored(connection, table, info),
-            )
+            for table in tables:
+                connection.executemany(
+                    f"INSERT OR IGNORE INTO {_quoted('_' + place.relation)} VALUES ({marks})",
+                    _stored(connection, table, info),
+                )
             connection.execute("COMMIT")
     except (sqlite3.Error, OSError) as problem:
         raise error("TL0630", f"cannot write to the SQLite database `{place.shown}`: {problem}", place.span) from None

@@ -41,8 +41,8 @@ def write_relation(
 ) -> list[Diagnostic]:
     """Write a relation's tuples where its `.output` directive says; the folder `-` prints. Gives warnings.
 
-    A table has the attributes as columns, as `decode` and `table_of` make it. Of several, lines of text are written
-    one table at a time; every other format needs them all at once.
+    A table has the attributes as columns, as `decode` and `table_of` make it. Several are written one at a time; only
+    JSON needs them all at once.
     """
     parts = tuples if isinstance(tuples, Parts) else Parts(tuples.num_rows, (tuples,))
     place = output_place(info, directive, folder)
@@ -53,11 +53,11 @@ def write_relation(
     if place.format == SQLITE:
         from tidelog.io.sqlite_facts import write_sqlite
 
-        write_sqlite(place, info, _together(tables))
+        write_sqlite(place, info, map(plain, tables))
     elif place.format in (PARQUET, ARROW):
         from tidelog.io.arrow_files import write_arrow
 
-        write_arrow(place, info, _together(tables))
+        write_arrow(place, info, map(plain, tables))
     elif place.format == JSON:
         from tidelog.io.json_facts import json_text
 

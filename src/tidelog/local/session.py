@@ -166,6 +166,9 @@ class LocalSession:
         self.ready()
         return Relation(self, self.vocabulary.info(name))
 
+    def count(self, name: str) -> int:
+        return self.ready().count(self.vocabulary.info(name).name)
+
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, pa.Table]:
         """The same, with the types of the columns."""
         engine = self.ready()

@@ -8,16 +8,18 @@ same to both.
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.errors import Report, TidelogError, error
+from tidelog.errors import Report, Severity, TidelogError, error
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.tables import table_of
 from tidelog.io.text_lines import TextLayout
@@ -66,11 +68,23 @@ class Frame:
 
         def parse(batches: Batches) -> Iterator[pa.RecordBatch]:
             for table, problems in checked(batches):
-                if problems:
+                if any(problem.severity is Severity.ERROR for problem in problems):
                     raise TidelogError(problems)
                 yield from as_decimals(table, kinds).combine_chunks().to_batches()
 
         return self.frame.mapInArrow(parse, schema_of(self.info))
+
+    def locate_malformed(self) -> None:
+        """Raise what is malformed in a text with the numbers of its lines, which tasks do not know; nothing happens if
+        the file is not on this machine."""
+        path = Path(self.lines.file) if self.lines is not None else Path()
+        if self.lines is None or not path.is_file():
+            return
+        bad = BadRows()
+        with path.open("rb") as file:
+            stream: Any = gzip.open(file) if path.suffix == ".gz" else file
+            read_text(stream, self.lines, False, bad)
+        bad.check()
 
 
 def is_frame(data: Any) -> bool:
@@ -136,26 +150,32 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
     def from_columns(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         for batch in batches:
             try:
-                yield table_of(_whole_numbers(pa.table(batch), info), info, types), []
+                yield table_of(whole_numbers(pa.table(batch), info), info, types), []
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
 
     def from_lines(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         assert layout is not None
+        bad = BadRows(skip)
         for batch in batches:
-            bad = BadRows(skip)
-            text = b"\n".join(line.encode() for line in batch.column(0).to_pylist())
-            columns = read_text(io.BytesIO(text), layout, False, bad)
+            columns = read_text(io.BytesIO(_joined(batch.column(0))), layout, False, bad)
             try:
                 bad.check()
-                yield pa.table(columns, names=list(info.attributes)), list(bad.report())
+                yield pa.table(columns, names=list(info.attributes)), []
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
+        yield pa.table({}), list(bad.report())
 
     return from_columns if layout is None else from_lines
 
 
-def _whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
+def _joined(lines: pa.Array) -> pa.Buffer:
+    """Lines as the text that they were."""
+    together = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
+    return pc.binary_join(together, "\n")[0].as_buffer()
+
+
+def whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
     """Decimals, which is how Spark writes large whole numbers, as such."""
     columns = [
         pc.cast(column, pa.uint64() if kind is Kind.UNSIGNED else pa.int64())

@@ -131,7 +131,7 @@ class FactReader:
             reader = self.spark.read
         reader = reader.format(format).options(**options)
         if format == "text":
-            place = input_place(info, tree.Directive("input", info.name, (("filename", str(path)),)), Path("/"))
+            place = input_place(info, tree.Directive("input", info.name, (("filename", f"part of {path}"),)), Path())
             lines = self._checked_read(lambda: reader.load(path), directive)
             return Frame(
                 lines, info, self.checked.types, layout_of(place, info, self.checked.types), self.bad_rows.skip

@@ -37,7 +37,7 @@ def relation_schema(place: str | os.PathLike[str], name: str) -> pa.Schema:
     """The columns that `read_relation` gives."""
 
     def schema(files: Files, manifest: Manifest) -> pa.Schema:
-        stored = _stored(files, manifest, name)
+        stored = stored_relation(files, manifest, name)
         with files.open(stored.snapshot.name) as source:
             return _plain_schema(pq.read_schema(source))
 
@@ -48,11 +48,8 @@ def read_relation(place: str | os.PathLike[str], name: str, epoch: int | None = 
     """The tuples of a relation, with `_iteration` and `_count`, as they were at the end of an epoch, or are now."""
 
     def read(files: Files, manifest: Manifest) -> pa.Table:
-        stored = _stored(files, manifest, name)
         wanted = manifest.epoch if epoch is None else epoch
-        if not stored.snapshot.last <= wanted <= manifest.epoch:
-            raise problems.epoch_gone(files.where, name, wanted, stored.snapshot.last, manifest.epoch)
-        return tuples_at(files, stored, wanted)
+        return tuples_at(files, stored_relation(files, manifest, name, wanted), wanted)
 
     return read_consistently(Files.at(place), read)
 
@@ -61,10 +58,8 @@ def read_changes(place: str | os.PathLike[str], name: str, since: int) -> pa.Tab
     """What the epochs after `since` did to a relation, in order; without those of iterations and counts alone."""
 
     def read(files: Files, manifest: Manifest) -> pa.Table:
-        stored = _stored(files, manifest, name)
-        if not stored.snapshot.last <= since <= manifest.epoch:
-            raise problems.epoch_gone(files.where, name, since, stored.snapshot.last, manifest.epoch)
-        tables = [_plain(read_table(files, file)) for file in stored.changes if file.last > since]
+        stored = stored_relation(files, manifest, name, since)
+        tables = [plain(read_table(files, file)) for file in stored.changes if file.last > since]
         if not tables:
             schema = _plain_schema(read_table(files, stored.snapshot).schema)
             extra = [pa.field(CHANGE, pa.string()), pa.field(EPOCH, pa.int64())]
@@ -95,47 +90,60 @@ def read_consistently(files: Files, read: Callable[[Files, Manifest], Found]) ->
     raise problems.restless(files.where)
 
 
-def _stored(files: Files, manifest: Manifest, name: str) -> StoredRelation:
+def stored_relation(files: Files, manifest: Manifest, name: str, epoch: int | None = None) -> StoredRelation:
+    """What is stored of a relation, and of the epoch if one is named."""
     stored = manifest.relations.get(name)
     if stored is None:
         known = [known for known, found in manifest.relations.items() if found.kind == RELATION]
         raise problems.unknown_relation(files.where, name, known)
+    if epoch is not None and not stored.snapshot.last <= epoch <= manifest.epoch:
+        raise problems.epoch_gone(files.where, name, epoch, stored.snapshot.last, manifest.epoch)
     return stored
 
 
 def tuples_at(files: Files, stored: StoredRelation, epoch: int) -> pa.Table:
     """A relation at the end of an epoch: the snapshot without the tuples that changed later, and these as they are."""
-    table = _plain(read_table(files, stored.snapshot))
-    tables = [_plain(read_table(files, change)) for change in stored.changes if change.first <= epoch]
+    table = plain(read_table(files, stored.snapshot))
+    changes = changes_until(files, stored, epoch)
+    return table if changes is None else pa.concat_tables([without(table, changes), remaining(changes)])
+
+
+def changes_until(files: Files, stored: StoredRelation, epoch: int) -> pa.Table | None:
+    """The last change of each tuple that changed between the snapshot and the end of an epoch; None if none did."""
+    tables = [plain(read_table(files, change)) for change in stored.changes if change.first <= epoch]
     if not tables:
-        return table
+        return None
     changes = pa.concat_tables(tables)
-    changes = _last_of_each(changes.filter(pc.less_equal(changes.column(EPOCH), epoch)), _keys(table))
-    there = changes.filter(pc.not_equal(changes.column(CHANGE), "delete"))
-    kept = _without(table, changes, _keys(table))
-    return pa.concat_tables([kept, there.select(table.column_names)])
+    return _last_of_each(changes.filter(pc.less_equal(changes.column(EPOCH), epoch)))
 
 
-def _keys(table: pa.Table) -> list[str]:
-    return [name for name in table.column_names if name not in (ITERATION, COUNT)]
+def remaining(changes: pa.Table) -> pa.Table:
+    """The changed tuples that are there, as a snapshot has them."""
+    return changes.filter(pc.not_equal(changes.column(CHANGE), "delete")).drop_columns([CHANGE, EPOCH])
 
 
-def _last_of_each(changes: pa.Table, keys: list[str]) -> pa.Table:
-    """Of several changes of a tuple the last."""
-    if not keys:
-        return changes.slice(max(changes.num_rows - 1, 0))
-    numbered = _by_words(changes, keys).append_column("#", pa.array(np.arange(changes.num_rows)))
-    last = numbered.group_by(keys).aggregate([("#", "max")]).column("#_max")
-    return changes.take(last)
-
-
-def _without(table: pa.Table, changes: pa.Table, keys: list[str]) -> pa.Table:
-    """The rows of a table that are not among the changes."""
+def without(table: pa.Table, changes: pa.Table) -> pa.Table:
+    """The rows of a snapshot that are not among the changes."""
+    keys = _keys(table)
     if not keys:
         return table.slice(0, 0) if changes.num_rows else table
     numbered = _by_words(table, keys).append_column("#", pa.array(np.arange(table.num_rows)))
     kept = numbered.join(_by_words(changes, keys), keys, join_type="left anti").column("#")
     return table.take(pc.take(kept, pc.sort_indices(kept)))
+
+
+def _keys(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name not in (ITERATION, COUNT, CHANGE, EPOCH)]
+
+
+def _last_of_each(changes: pa.Table) -> pa.Table:
+    """Of several changes of a tuple the last."""
+    keys = _keys(changes)
+    if not keys:
+        return changes.slice(max(changes.num_rows - 1, 0))
+    numbered = _by_words(changes, keys).append_column("#", pa.array(np.arange(changes.num_rows)))
+    last = numbered.group_by(keys).aggregate([("#", "max")]).column("#_max")
+    return changes.take(last)
 
 
 def _by_words(table: pa.Table, keys: list[str]) -> pa.Table:
@@ -145,7 +153,7 @@ def _by_words(table: pa.Table, keys: list[str]) -> pa.Table:
     return pa.table(dict(zip(keys, bits, strict=True)))
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def plain(table: pa.Table) -> pa.Table:
     """Texts as texts: dictionaries cannot be joined."""
     return table.cast(_plain_schema(table.schema))
 

@@ -41,7 +41,7 @@ class Checkpoints:
             self.actions += 1
             frame = rows.frame(self.spark)
             if not counted:
-                return of_frame(self.cut(frame), rows.columns), {}
+                return of_frame(self.cut(frame), rows.columns, rows.single), {}
             if self.observes:
                 observation = Observation()
                 taken = self.cut(frame.observe(observation, metrics))
@@ -49,7 +49,9 @@ class Checkpoints:
             else:
                 taken = self.cut(frame)
                 found = taken.agg(metrics).collect()[0][0]
-        return of_frame(taken, rows.columns), {name: n or 0 for name, n in zip(counted, found, strict=True)}
+        return of_frame(taken, rows.columns, rows.single), {
+            name: n or 0 for name, n in zip(counted, found, strict=True)
+        }
 
     def cut(self, frame: DataFrame) -> DataFrame:
         """The frame, computed, without its past."""

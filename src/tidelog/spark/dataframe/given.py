@@ -16,7 +16,7 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.spark.dataframe.fixpoint import Evaluation
 from tidelog.spark.dataframe.sql import Query, of_frame, union
-from tidelog.spark.dataframe.tables import ALONE, COUNT, ITERATION, Layout, Part, Table, column, in_one_task
+from tidelog.spark.dataframe.tables import ALONE, COUNT, ITERATION, SMALL, Layout, Part, Table, column, in_one_task
 from tidelog.spark.dataframe.transitions import BEFORE_COUNT, NOW_COUNT, Transition
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
 from tidelog.spark.dataframe.values import come_in
@@ -43,7 +43,10 @@ def given_table(evaluation: Evaluation, checked: Checked, facts: Mapping[str, Da
     rows = [layout.tagged(name, inside(frame, checked.relations[name], checked)) for name, frame in facts.items()]
     found = union(rows).distinct().adding({ITERATION: "0", COUNT: "1L"}) if rows else layout.empty()
     taken, counts = evaluation.checkpoints.take(found, layout.counted("true"))
-    return Table(layout, (Part(taken, 0, 0),), counts, sum(counts.values()))
+    size = sum(counts.values())
+    if size <= SMALL:
+        taken = of_frame(taken.frame(evaluation.surroundings.spark).coalesce(1), taken.columns, single=True)
+    return Table(layout, (Part(taken, 0, 0),), counts, size)
 
 
 @dataclass

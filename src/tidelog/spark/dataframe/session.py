@@ -60,6 +60,9 @@ class DataFrameSession(OnSpark):
         self.vocabulary.info(name)
         return engine.rows(name)
 
+    def count(self, name: str) -> int:
+        return self._ready().count(self.vocabulary.info(name).name)
+
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, DataFrame]:
         return self._ready().query(text if isinstance(text, Source) else Source("<query>", text))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -20,67 +20,114 @@ Sql = str
 """An expression."""
 
 _numbers = count()
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z0-9_ .,:;/+=\[\]()-]*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Query:
-    text: str
-    columns: tuple[str, ...]
+    """`SELECT columns FROM source WHERE conditions`. The source has a name: without one, Spark takes a WHERE before a
+    bracket for a name. `single` says that its rows are known to lie in one partition, so
+    that no operation on it has to move them; joins of such queries are hinted not to be broadcast.
+
+    A selection from a query that only renames is made part of it: Spark's optimiser, which costs more than the work
+    itself while tables are small, gets fewer operations to look at.
+    """
+
+    source: str
+    named: Mapping[str, Sql]
     frames: Mapping[str, DataFrame]
+    conditions: tuple[Sql, ...] = ()
+    single: bool = False
+    hint: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.named)
+
+    @property
+    def text(self) -> str:
+        listed = ", ".join(name if name == value else f"{value} AS {name}" for name, value in self.named.items())
+        where = f" WHERE {conjunction(self.conditions)}" if self.conditions else ""
+        source = f" FROM {self.source}" if self.source else ""
+        return f"SELECT {self.hint}{listed or 1}{source}{where}"
 
     def select(self, columns: Mapping[str, Sql]) -> Query:
         """These columns, by name, and no others."""
-        return Query(f"SELECT {_listed(columns)} FROM ({self.text})", tuple(columns), self.frames)
+        found = [self._inside(value) for value in columns.values()]
+        if None in found:
+            return self._nested().select(columns)
+        return replace(self, named=dict(zip(columns, found, strict=True)))  # type: ignore[arg-type]
 
     def only(self, columns: Iterable[str]) -> Query:
         return self.select({name: name for name in columns})
 
     def adding(self, columns: Mapping[str, Sql]) -> Query:
-        return self.select({name: name for name in self.columns} | dict(columns))
+        return self.select({name: name for name in self.named} | dict(columns))
 
     def where(self, condition: Sql) -> Query:
-        return Query(f"SELECT * FROM ({self.text}) WHERE {condition}", self.columns, self.frames)
+        found = self._inside(condition)
+        if found is None:
+            return self._nested().where(condition)
+        return replace(self, conditions=(*self.conditions, found))
+
+    def _inside(self, expression: Sql) -> Sql | None:
+        """The expression in terms of the source; None if that would repeat something computed, or cannot be seen."""
+        if all(name == value for name, value in self.named.items()):
+            return expression
+        if not self.source or "'" in expression or not all(_NAME.fullmatch(v) for v in self.named.values()):
+            return None
+        return _NAME.sub(lambda found: self.named.get(found[0], found[0]), expression)
+
+    def _nested(self) -> Query:
+        return Query(f"({self.text}) q", {name: name for name in self.named}, self.frames, single=self.single)
 
     def distinct(self) -> Query:
-        return Query(f"SELECT DISTINCT * FROM ({self.text})", self.columns, self.frames)
+        return replace(self._nested(), hint="DISTINCT ")._nested()
 
     def limit(self, rows: int) -> Query:
-        return Query(f"SELECT * FROM ({self.text}) LIMIT {rows}", self.columns, self.frames)
+        nested = self._nested()
+        return replace(nested, source=f"({self.text} LIMIT {rows}) q")
 
     def grouped(self, keys: Sequence[str], values: Mapping[str, Sql]) -> Query:
         """One row for each combination of keys; without keys, one row."""
-        listed = _listed({name: name for name in keys} | dict(values))
         by = f" GROUP BY {', '.join(keys)}" if keys else ""
-        return Query(f"SELECT {listed} FROM ({self.text}){by}", (*keys, *values), self.frames)
+        made = replace(self._nested(), named={name: name for name in keys} | dict(values))
+        return replace(made, source=f"({made.text}{by}) q", named={name: name for name in made.named})
 
     def join(self, other: Query, condition: Sql | None, how: str = "INNER", dropped: Iterable[str] = ()) -> Query:
         """The columns of both but for the dropped ones; of the left alone for LEFT SEMI and LEFT ANTI. No two have the
         same name."""
         mine = how in ("LEFT SEMI", "LEFT ANTI")
         gone = set(dropped)
-        columns = tuple(c for c in (self.columns if mine else (*self.columns, *other.columns)) if c not in gone)
+        columns = [c for c in (self.columns if mine else (*self.columns, *other.columns)) if c not in gone]
         on = f" ON {condition}" if condition is not None else ""
         kind = how if condition is not None else "CROSS"
-        text = f"SELECT {', '.join(columns) or '1'} FROM ({self.text}) {kind} JOIN ({other.text}){on}"
-        return Query(text, columns, {**self.frames, **other.frames})
+        single = self.single and other.single
+        return Query(
+            f"({self.text}) l {kind} JOIN ({other.text}) r{on}",
+            {name: name for name in columns},
+            {**self.frames, **other.frames},
+            single=single,
+            hint="/*+ SHUFFLE_HASH(r) */ " if single and condition is not None and "=" in condition else "",
+        )
 
-    def hinted(self, hint: str) -> Query:
-        return Query(f"SELECT /*+ {hint} */ * FROM ({self.text}) t", self.columns, self.frames)
+    def hinted(self, hint: str, single: bool = False) -> Query:
+        named = {name: name for name in self.named}
+        return Query(f"({self.text}) t", named, self.frames, hint=f"/*+ {hint} */ ", single=single)._nested()
 
     def frame(self, spark: SparkSession) -> DataFrame:
         frames: dict[str, Any] = dict(self.frames)
         return spark.sql(self.text, **frames)
 
 
-def of_frame(frame: DataFrame, columns: Iterable[str]) -> Query:
+def of_frame(frame: DataFrame, columns: Iterable[str], single: bool = False) -> Query:
     name = f"f{next(_numbers)}"
-    listed = tuple(columns)
-    return Query(f"SELECT {', '.join(listed)} FROM {{{name}}}", listed, {name: frame})
+    return Query(f"{{{name}}} q", {column: column for column in columns}, {name: frame}, single=single)
 
 
 def one_row(columns: Mapping[str, Sql]) -> Query:
-    return Query(f"SELECT {_listed(columns)}", tuple(columns), {})
+    return Query("", dict(columns), {}, single=True)._nested()
 
 
 def union(queries: Sequence[Query]) -> Query:
@@ -89,11 +136,8 @@ def union(queries: Sequence[Query]) -> Query:
         return queries[0]
     columns = queries[0].columns
     frames = {name: frame for query in queries for name, frame in query.frames.items()}
-    return Query(" UNION ALL ".join(f"({query.only(columns).text})" for query in queries), columns, frames)
-
-
-def _listed(columns: Mapping[str, Sql]) -> str:
-    return ", ".join(name if name == value else f"{value} AS {name}" for name, value in columns.items())
+    text = " UNION ALL ".join(f"({query.only(columns).text})" for query in queries)
+    return Query(f"({text}) q", {name: name for name in columns}, frames)
 
 
 # ---- expressions

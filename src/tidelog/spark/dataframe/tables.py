@@ -135,7 +135,7 @@ FEW = 20_000
 
 def in_one_task(rows: Query, size: int) -> Query:
     """A small query as one partition: joins and groups of such queries move no data."""
-    return rows.hinted("COALESCE(1)") if size <= SMALL else rows
+    return rows if rows.single or size > SMALL else rows.hinted("COALESCE(1)", single=True)
 
 
 def input_view(table: Table, name: str, size: int) -> Query:

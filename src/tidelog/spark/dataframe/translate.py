@@ -128,7 +128,7 @@ class Translation:
         if isinstance(value, Sql):
             return bindings.adding({f"s{target}": value})
         frame = bindings.frame(self.surroundings.spark).withColumn(f"s{target}", value)
-        return of_frame(frame, (*bindings.columns, f"s{target}"))
+        return of_frame(frame, (*bindings.columns, f"s{target}"), bindings.single)
 
     def filtered(self, bindings: Query, step: steps.Filter) -> Query:
         left, right = self.value(step.left), self.value(step.right)
@@ -136,7 +136,7 @@ class Translation:
         if condition is not None:
             return bindings.where(condition)
         frame = bindings.frame(self.surroundings.spark).where(functors.matches(step.op, left, right))
-        return of_frame(frame, bindings.columns)
+        return of_frame(frame, bindings.columns, bindings.single)
 
     def computed(self, bindings: Query, step: steps.Compute) -> Query:
         values = [self.value(arg) for arg in step.args]

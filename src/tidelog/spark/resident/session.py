@@ -33,6 +33,7 @@ from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
 from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
+from tidelog.spark.words import spark_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -135,10 +136,12 @@ class ColumnarSession(OnSpark):
                 done = list(pool.map(lambda job: push(job[1]), jobs))
             except Exception as problem:
                 crew.check()  # if the worker is gone, that is why
-                raise error("TL1207", f"Spark could not bring the facts: {_spark_words(problem)}") from problem
+                raise error("TL1207", f"Spark could not bring the facts: {spark_words(problem)}") from problem
         found = [d for rows in done for row in rows for d in unpacked_diagnostics(row["problems"])]
         wrong = [d for d in found if d.severity is Severity.ERROR]
         if wrong:
+            for _, frame in jobs:
+                frame.locate_malformed()
             raise TidelogError(wrong)
         parts: dict[str, list[str]] = {name: [] for name in frames}
         for (name, _), rows in zip(jobs, done, strict=True):
@@ -147,10 +150,16 @@ class ColumnarSession(OnSpark):
 
     # ---- reading
 
-    def relation(self, name: str) -> DataFrame:
+    def count(self, name: str) -> int:
+        return int(self._counted(self.vocabulary.info(name))["rows"])
+
+    def _counted(self, info: RelationInfo) -> dict[str, Any]:
         self._ready()
+        return self._insisting(lambda: self._open().tell(lambda n: Count(n, info.name)))[0]
+
+    def relation(self, name: str) -> DataFrame:
         info = self.vocabulary.info(name)
-        found, _ = self._insisting(lambda: self._open().tell(lambda n: Count(n, name)))
+        found = self._counted(info)
         return self._results.frame(info, f"{ROWS} {name}", found["epoch"], found["rows"], found["symbols"])
 
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, DataFrame]:
@@ -253,10 +262,3 @@ class ColumnarSession(OnSpark):
     def _ready(self) -> None:
         self._open()
         self.check_ready()
-
-
-def _spark_words(problem: BaseException) -> str:
-    """The line of Spark's many that says what went wrong."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    telling = [line for line in lines if "Error" in line or "Exception" in line]
-    return (telling or lines or [type(problem).__name__])[0]

@@ -1,0 +1,80 @@
+"""Facts that Spark's tasks read: files beyond the size that the driver reads itself, and Spark's own formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tidelog
+from tidelog.errors import TidelogError
+from tidelog.spark import read
+
+PROGRAM = """
+.decl edge(a: number, b: symbol)
+.input edge{params}
+.decl back(b: symbol, a: number)
+back(b, a) :- edge(a, b).
+"""
+ROWS = {(1, "x"), (0x10, "ä\u2028b"), (-3, "")}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "SMALL", -1)
+
+
+def program(params: str = "") -> str:
+    return PROGRAM.replace("{params}", params)
+
+
+def facts(spark: Any, folder: Path, params: str = "", **settings: Any) -> set[tuple[Any, ...]]:
+    with tidelog.Session(program(params), spark=spark, facts=folder, **settings) as s:
+        s.bootstrap()
+        return {(row.a, row.b) for row in s["back"].collect()}
+
+
+def test_lines_mean_the_same_as_without_spark(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\tx\n0x10\tä\u2028b\n-3\t\n", encoding="utf-8")
+    with tidelog.Session(program(), facts=tmp_path) as s:
+        s.bootstrap()
+        assert {(a, b) for b, a in s["back"]} == ROWS
+    assert facts(spark, tmp_path) == ROWS
+
+
+def test_malformed_lines_are_named_with_their_numbers(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\tx\n" * 50 + "y\tx\n3\n")
+    with pytest.raises(TidelogError) as raised:
+        facts(spark, tmp_path)
+    assert "edge.facts:51:1" in str(raised.value)
+    assert "edge.facts:52" in str(raised.value)
+
+
+def test_malformed_lines_can_be_skipped_and_are_counted(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\tx\ny\tx\n3\n")
+    with tidelog.Session(program(), spark=spark, facts=tmp_path, skip_bad_rows=True) as s:
+        epoch = s.bootstrap()
+        assert "2 malformed facts skipped" in epoch.warnings[0].message
+        assert s["edge"].count() == 1
+
+
+@pytest.mark.parametrize("executor", ["columnar", "dataframe"])
+def test_any_format_that_spark_reads_is_an_input(spark: Any, tmp_path: Path, executor: str) -> None:
+    spark.createDataFrame(list(ROWS), "a bigint, b string").write.orc(str(tmp_path / "orc"))
+    found = facts(spark, tmp_path, f'(IO="spark", format="orc", path="{tmp_path}/orc")', executor=executor)
+    assert found == ROWS
+
+
+def test_options_go_to_the_format(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "edge.csv").write_text("a|b\n1|x\n")
+    params = f'(IO="spark", format="csv", path="{tmp_path}/edge.csv", sep="|", header="true")'
+    assert facts(spark, tmp_path, params) == {(1, "x")}
+
+
+def test_what_spark_cannot_read_is_said_with_its_place(spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(TidelogError) as raised:
+        facts(spark, tmp_path, f'(IO="spark", format="parquet", path="{tmp_path}/nowhere")')
+    assert raised.value.codes == ("TL1205",)
+    assert "nowhere" in str(raised.value)
+    assert ".input edge(" in str(raised.value)
