@@ -8,6 +8,7 @@ part.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +26,9 @@ WINDOW = 4
 """Messages on their way."""
 PATIENCE = 60_000
 """Milliseconds until a worker that does not answer is taken for dead."""
+
+LOOK = 1000
+"""Milliseconds after which somebody who waits looks whether the worker is still there."""
 
 MOST_PROBLEMS = 20
 
@@ -98,8 +102,11 @@ class Line:
         self.waiting += 1
 
     def answer(self) -> list[pa.Table]:
-        if not self._socket.poll(PATIENCE):
-            raise ConnectionError(f"the worker at {self.address} does not answer")
+        waited = 0
+        while not self._socket.poll(LOOK):
+            waited += LOOK
+            if waited >= PATIENCE or not is_listening(self.address):
+                raise ConnectionError(f"the worker at {self.address} does not answer")
         message, tables = message_of(self._socket.recv_multipart())
         self.waiting -= 1
         if isinstance(message, Failed):
@@ -112,6 +119,18 @@ class Line:
     def __exit__(self, *exception: object) -> None:
         self._socket.close()
         self._context.term()
+
+
+def is_listening(address: str) -> bool:
+    """Whether somebody is at an address; one that only cannot be reached at the moment may be."""
+    host, port = address.removeprefix("tcp://").rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), LOOK / 1000).close()
+    except ConnectionRefusedError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _gathered(batches: Batches) -> Iterator[pa.RecordBatch]:
