@@ -78,13 +78,11 @@ class DataFrames:
     def bootstrap(self, facts: Mapping[str, DataFrame]) -> FrameReport:
         """Begin anew with these facts of the `.input` relations and no others. The report's change is from the state
         before, whatever it was."""
-        return self._start_over(given_table(self.evaluation, self.checked, facts), "asked for")
-
-    def _start_over(self, given: Table, why: str) -> FrameReport:
         start, actions = time.perf_counter(), self.evaluation.checkpoints.actions
         self._begin()
+        given = given_table(self.evaluation, self.checked, facts)
         contents = Epoch(self.evaluation, self.program, given).start_over()
-        report = FrameReport(self.epoch + 1, "bootstrap", why, 0.0, contents.derivations)
+        report = FrameReport(self.epoch + 1, "bootstrap", "asked for", 0.0, contents.derivations)
         for name in self.checked.relations:
             self._compare(report, name, contents)
         self.contents, self.epoch = contents, report.epoch
