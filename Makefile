@@ -29,7 +29,7 @@ fuzz: $(READY)
 	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests/test_random_programs.py tests/lang/test_fuzz.py
 	TIDELOG_FUZZ=50000 $(BIN)/python -m pytest -n 2 tests/evaluate/test_elastic.py
 
-# Processes that are killed 200 times, and die or fail at every single file operation; tens of minutes.
+# Processes that are killed 200 times, and die or fail at every one of some 1,700 file operations; hours.
 soak: $(READY)
 	TIDELOG_SOAK=1 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/state/test_crashes.py
 

@@ -18,6 +18,7 @@ from tidelog.evaluate.engine import EngineOptions
 from tidelog.spark.dataframe.engine import DataFrames
 
 RUN = Path(__file__).parent / "frame_run.py"
+SOURCE = str(Path(__file__).parents[2] / "src")
 CLOSURE = """
 .decl edge(x: number, y: number)
 .input edge
@@ -31,7 +32,8 @@ path(x, z) :- path(x, y), edge(y, z).
 def test_a_session_of_any_kind_will_do(kind: str) -> None:
     run = subprocess.run(
         [sys.executable, str(RUN), kind],
-        capture_output=True, text=True, timeout=300, check=False, env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True, text=True, timeout=300, check=False,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": SOURCE},  # tasks have folders of their own
     )  # fmt: skip
     lines = [line for line in run.stdout.splitlines() if line.startswith("found ")]
     assert lines, run.stderr[-2000:]
@@ -86,7 +88,7 @@ def test_functors_of_the_user_and_queries(spark: Any) -> None:
 
 
 def test_what_cannot_be_done_is_refused_before_anything_runs() -> None:
-    text = ".decl s(x: symbol)\n.input s\n.decl r(n: number)\nr(ord(x)) :- s(x).\nr(as(1.5, number)) :- s(_).\n"
+    text = ".decl s(x: symbol)\n.input s\n.decl r(n: number)\nr(ord(x)) :- s(x).\nr(as(x, number)) :- s(x).\n"
     with pytest.raises(TidelogError) as problem:
         DataFrames(checked_program(text), None, EngineOptions())  # type: ignore[arg-type]
     assert [d.code for d in problem.value.diagnostics] == ["TL1251", "TL1252"]

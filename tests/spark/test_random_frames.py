@@ -6,14 +6,15 @@ for a longer run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from frame_subject import FrameSubject
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import oracle
 import state_oracle
-from strategies.budget import examples, note_seed
+from strategies.budget import SEED, TOTAL, note_seed
 from strategies.engine import checked_program
 from strategies.epochs import History, histories
 from strategies.programs import Example, Features, programs
@@ -74,10 +75,13 @@ def as_inputs(example: Example) -> str:
 
 def frame_examples(in_ci: int) -> Callable[[Any], Any]:
     """So many examples; one that fails is not made smaller, which would take hours."""
-    quick = settings(phases=[Phase.generate], deadline=None)
+    quick = settings(
+        max_examples=TOTAL or in_ci, phases=[Phase.generate], deadline=None, database=None, print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
 
     def decorate(test: Any) -> Any:
-        return quick(examples(in_ci)(test))
+        return seed(SEED)(quick(test))
 
     return decorate
 

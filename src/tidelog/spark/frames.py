@@ -81,8 +81,8 @@ class Frame:
         if self.lines is None or not path.is_file():
             return
         bad = BadRows()
-        with path.open("rb") as file:
-            stream: Any = gzip.open(file) if path.suffix == ".gz" else file
+        opener: Any = gzip.open if path.suffix == ".gz" else open
+        with opener(path, "rb") as stream:
             read_text(stream, self.lines, False, bad)
         bad.check()
 

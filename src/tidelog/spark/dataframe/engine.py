@@ -78,13 +78,11 @@ class DataFrames:
     def bootstrap(self, facts: Mapping[str, DataFrame]) -> FrameReport:
         """Begin anew with these facts of the `.input` relations and no others. The report's change is from the state
         before, whatever it was."""
-        return self._start_over(given_table(self.evaluation, self.checked, facts), "asked for")
-
-    def _start_over(self, given: Table, why: str) -> FrameReport:
         start, actions = time.perf_counter(), self.evaluation.checkpoints.actions
         self._begin()
+        given = given_table(self.evaluation, self.checked, facts)
         contents = Epoch(self.evaluation, self.program, given).start_over()
-        report = FrameReport(self.epoch + 1, "bootstrap", why, 0.0, contents.derivations)
+        report = FrameReport(self.epoch + 1, "bootstrap", "asked for", 0.0, contents.derivations)
         for name in self.checked.relations:
             self._compare(report, name, contents)
         self.contents, self.epoch = contents, report.epoch
@@ -105,13 +103,17 @@ class DataFrames:
         tables = [facts_of(self.program, (name,), {name: table}) for table in (old, new)]
         return between(self.evaluation.checkpoints, *tables)
 
-    def update(self, delete: Mapping[str, DataFrame], insert: Mapping[str, DataFrame]) -> FrameReport:
-        """The next epoch. Rows that change nothing are left out, and counted."""
+    def update(
+        self, delete: Mapping[str, DataFrame], insert: Mapping[str, DataFrame], strict: bool = False
+    ) -> FrameReport:
+        """The next epoch. Rows that change nothing are left out, and counted; they are an error if it is strict."""
         if self.contents is None:
             raise InternalError("an update before the first bootstrap")
         start, actions = time.perf_counter(), self.evaluation.checkpoints.actions
         self._begin()
         change = change_facts(self.evaluation, self.checked, self.contents.given, delete, insert)
+        if strict:
+            change.refuse_needless()
         epoch = Epoch(self.evaluation, self.program, change.transition.after)
         contents = epoch.follow(self.contents, change.transition, self.options, self.strategy)
         report = self._report(epoch, contents, change)

@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.types import RelationInfo
+from tidelog.analysis.types import RelationInfo, Type
+from tidelog.errors import Report
+from tidelog.spark.dataframe.faults import FACTS, raised
 from tidelog.spark.dataframe.fixpoint import Evaluation
 from tidelog.spark.dataframe.sql import Query, of_frame, union
 from tidelog.spark.dataframe.tables import ALONE, COUNT, ITERATION, SMALL, Layout, Part, Table, column, in_one_task
 from tidelog.spark.dataframe.transitions import BEFORE_COUNT, NOW_COUNT, Transition
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
 from tidelog.spark.dataframe.values import come_in
+from tidelog.values import Kind
 
 
 def input_layout(checked: Checked) -> Layout:
@@ -31,10 +34,20 @@ def inside(frame: DataFrame, info: RelationInfo, checked: Checked) -> Query:
     """A user's frame with columns as the executor has them."""
     types = [checked.types.types[name] for name in info.types]
     columns = [
-        come_in(f"`{attribute}`", declared).alias(column(i))
+        _present(info, attribute, declared, come_in(f"`{attribute}`", declared)).alias(column(i))
         for i, (attribute, declared) in enumerate(zip(info.attributes, types, strict=True))
     ] or [F.lit(True).alias(ALONE)]
     return of_frame(frame.select(*columns), [column(i) for i in range(info.arity)] or [ALONE])
+
+
+def _present(info: RelationInfo, attribute: str, declared: Type, value: Column) -> Column:
+    """The value; a null, or an unsigned number that is negative, makes the job fail."""
+    where = f"facts of relation `{info.name}`: attribute `{attribute}`: ".replace("'", "''")
+    found = F.when(F.col(f"`{attribute}`").isNull(), F.expr(raised(FACTS, f"'{where}null is not a value'")))
+    if declared.kind is Kind.UNSIGNED:
+        shown = f"'{where}', cast(`{attribute}` AS string), ' is negative'"
+        found = found.when(F.col(f"`{attribute}`") < 0, F.expr(raised(FACTS, shown)))
+    return found.otherwise(value)
 
 
 def given_table(evaluation: Evaluation, checked: Checked, facts: Mapping[str, DataFrame]) -> Table:
@@ -56,6 +69,16 @@ class FactChange:
     transition: Transition
     ignored_inserts: dict[str, int] = field(default_factory=dict)
     ignored_deletes: dict[str, int] = field(default_factory=dict)
+
+    def refuse_needless(self) -> None:
+        """Raise an error if anything of the change set changed nothing."""
+        report = Report()
+        for found, what in ((self.ignored_deletes, "deleted and are"), (self.ignored_inserts, "inserted and are")):
+            there = "not there" if what.startswith("deleted") else "there already"
+            for name, count in found.items():
+                message = f"{count:,} facts of relation `{name}` were to be {what} {there}"
+                report.error("TL1105", message, help="the session is strict: nothing was changed")
+        report.check()
 
 
 def change_facts(

@@ -51,7 +51,7 @@ class DataFrameSession(OnSpark):
         change = self.change(insert, delete, clear, batch)
         gone, come = self._frames(change.delete), self._frames(change.insert)
         gone |= {name: engine.facts(name) for name in change.clear}
-        report = engine.update(gone, come)
+        report = engine.update(gone, come, self.settings.strict)
         self.remember(batch)
         return self._ended(report, change)
 

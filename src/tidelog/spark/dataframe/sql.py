@@ -117,8 +117,19 @@ class Query:
         return Query(f"({self.text}) t", named, self.frames, hint=f"/*+ {hint} */ ", single=single)._nested()
 
     def frame(self, spark: SparkSession) -> DataFrame:
+        """The query as a DataFrame.
+
+        On Spark Connect a server keeps a checkpoint as long as a frame of the client refers to it, and what `sql` gives
+        does not. So what is over one frame is said with that frame's operations; others remember what they are over.
+        """
         frames: dict[str, Any] = dict(self.frames)
-        return spark.sql(self.text, **frames)
+        if len(frames) == 1 and not self.hint and self.source == f"{{{next(iter(frames))}}} q":
+            (frame,) = frames.values()
+            found = frame.where(conjunction(self.conditions)) if self.conditions else frame
+            return found.selectExpr(*(f"{value} AS {name}" for name, value in self.named.items()))
+        found = spark.sql(self.text, **frames)
+        vars(found)["_tidelog_sources"] = tuple(frames.values())
+        return found
 
 
 def of_frame(frame: DataFrame, columns: Iterable[str], single: bool = False) -> Query:
