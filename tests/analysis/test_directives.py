@@ -51,7 +51,7 @@ def test_every_kind_of_input_is_known(kind: str) -> None:
     assert codes(f".input edge(IO={kind})") == []
 
 
-@pytest.mark.parametrize("kind", ["file", "stdout", "sqlite", "jsonfile", "parquet", "arrow", "spark"])
+@pytest.mark.parametrize("kind", ["file", "stdout", "sqlite", "jsonfile", "parquet", "arrow", "spark, table=edges"])
 def test_every_kind_of_output_is_known(kind: str) -> None:
     assert codes(f".output edge(IO={kind})") == []
 
