@@ -36,7 +36,7 @@ FILES = """
     .output path(IO=jsonfile, filename="path.json")
     .printsize path
 """
-FACTS = {"edge": [(f"n{i}", f"n{i + 1}") for i in range(30)], "size": [(2**63 + i, i / 4) for i in range(9)]}
+FACTS = {"edge": [(f"n{i}", f"n{i + 1}") for i in range(30)], "size": [(2**63 + i, i / 4) for i in range(3)]}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -63,11 +63,10 @@ def test_spark_writes_what_it_is_asked_to_and_files_have_the_same_bytes_as_witho
     with Session(RULES + FILES + by_spark, spark=spark) as s:
         s.bootstrap(FACTS)
         assert s.count("path") == 465
-        for _ in range(2):
-            with pytest.raises(TidelogError, match=r"Spark cannot write relation `size`.*nonsense"):
-                write_outputs(s, tmp_path / "spark")
+        with pytest.raises(TidelogError, match=r"Spark cannot write relation `size`.*nonsense"):
+            write_outputs(s, tmp_path / "spark")
         assert contents(tmp_path / "spark") == contents(tmp_path / "local")
-        assert capsys.readouterr().out == printed * 2
+        assert capsys.readouterr().out == printed
         monkeypatch.setattr(write, "SMALL", 50)
         with pytest.raises(TidelogError, match="nonsense"):
             write_outputs(s, tmp_path / "pieces")
@@ -78,7 +77,7 @@ def test_spark_writes_what_it_is_asked_to_and_files_have_the_same_bytes_as_witho
     assert pieces == local
     assert spark.read.orc(f"{tmp_path}/path.orc").count() == spark.table("paths").count() == 465
     sizes = spark.read.option("header", True).csv(f"{tmp_path}/sizes")
-    assert sizes.count() == 27  # appended three times
+    assert sizes.count() == 6  # appended twice
     assert sorted(sizes.columns) == ["f", "n"]
     assert spark.read.parquet(f"{tmp_path}/any").collect() == [(True,)]
 

@@ -47,5 +47,5 @@ def test_a_file_that_was_compacted_away_under_a_piece_says_to_read_again(state: 
     pieces = relation_pieces(state, "path", None, 16)
     assert pieces[0].stored is not None
     (state / pieces[0].stored.snapshot.name).unlink()
-    with pytest.raises(TidelogError, match="TL1214"):
+    with pytest.raises(TidelogError, match="TL1314"):
         list(read_piece(state, pieces[0]))
