@@ -24,9 +24,6 @@ ROWS = 1 << 17
 """Rows per message."""
 WINDOW = 4
 """Messages on their way."""
-PATIENCE = 60_000
-"""Milliseconds until a worker that does not answer is taken for dead."""
-
 LOOK = 1000
 """Milliseconds after which somebody who waits looks whether the worker is still there."""
 
@@ -102,10 +99,10 @@ class Line:
         self.waiting += 1
 
     def answer(self) -> list[pa.Table]:
-        waited = 0
+        """The next answer. A worker may be busy with an epoch for as long as it takes; one that hangs is killed by the
+        driver, and then nobody listens any more."""
         while not self._socket.poll(LOOK):
-            waited += LOOK
-            if waited >= PATIENCE or not is_listening(self.address):
+            if not is_listening(self.address):
                 raise ConnectionError(f"the worker at {self.address} does not answer")
         message, tables = message_of(self._socket.recv_multipart())
         self.waiting -= 1
