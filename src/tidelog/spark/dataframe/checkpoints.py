@@ -41,7 +41,7 @@ class Checkpoints:
             self.actions += 1
             frame = rows.frame(self.spark)
             if not counted:
-                return of_frame(self.cut(frame), rows.columns, rows.single), {}
+                return self._taken(self.cut(frame), rows), {}
             if self.observes:
                 observation = Observation()
                 taken = self.cut(frame.observe(observation, metrics))
@@ -49,9 +49,11 @@ class Checkpoints:
             else:
                 taken = self.cut(frame)
                 found = taken.agg(metrics).collect()[0][0]
-        return of_frame(taken, rows.columns, rows.single), {
-            name: n or 0 for name, n in zip(counted, found, strict=True)
-        }
+        return self._taken(taken, rows), {name: n or 0 for name, n in zip(counted, found, strict=True)}
+
+    def _taken(self, frame: DataFrame, rows: Query) -> Query:
+        """The computed rows. That they are one partition must be said again: a checkpoint forgets it."""
+        return of_frame(frame.coalesce(1) if rows.single else frame, rows.columns, rows.single)
 
     def cut(self, frame: DataFrame) -> DataFrame:
         """The frame, computed, without its past."""
