@@ -57,7 +57,7 @@ def test_the_resident_worker_serves_a_session_on_a_cluster(cluster: Cluster) -> 
 
 def test_a_run_of_dataframes_survives_the_loss_of_a_worker(cluster: Cluster) -> None:
     with started(cluster, "dataframe") as process:
-        assert line(process)["iteration"] >= 3
+        assert line(process)["iteration"] >= 2
         cluster.kill(cluster.workers[0])
         assert process.stdin is not None
         process.stdin.write("go on\n")

@@ -97,3 +97,22 @@ def same_state(found: Subject, wanted: Subject) -> None:
         assert set(found.values(name, found.engine.facts(name))) == set(wanted.values(name, wanted.engine.facts(name)))
     auxiliaries = wanted.engine.state.program.auxiliaries  # type: ignore[attr-defined]
     assert {n: found.engine.count(n) for n in auxiliaries} == {n: wanted.engine.count(n) for n in auxiliaries}
+
+
+def test_a_tuple_that_is_only_found_earlier_is_found_earlier_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stratum is evaluated anew; none of its tuples comes or goes, but one moves to another iteration."""
+    monkeypatch.setattr(elastic, "LEAST_BUDGET", 10)
+    text = (
+        ".decl e(a: number, b: number)\n.input e\n.decl p(a: number, b: number)\n"
+        "p(0, x) :- p(x, _).\np(x, x) :- e(x, _), e(y, _), x = y.\n"
+    )
+    with DurableSubject(text, tmp_path, switch=0.0) as subject:
+        subject.bootstrap({"e": {(1, 0)}})
+        assert subject.state()["p"][0, 0].iteration == 3
+        subject.update({}, {"e": {(0, 0)}})
+        wanted = subject.state()
+        assert wanted["p"][0, 0].iteration == 1
+    with DurableSubject(text, tmp_path, switch=0.0) as subject:
+        assert subject.state() == wanted

@@ -48,7 +48,8 @@ def _of_log(relation: Relation) -> Effect:
 
 
 def _of_replaced(new: Relation, old: Relation) -> Effect:
-    """Of a relation that was evaluated anew; its `before` says when its tuples were found in the old one."""
+    """Of a relation that was evaluated anew. Its `before` says which tuples the old one had (`evaluate/anew.py`); when
+    and how often they had been found, the old one knows."""
     numbers = np.flatnonzero((new.now() != NEVER) | (new.before() != NEVER))
     before = new.before(numbers)
     counted = np.zeros(len(numbers), np.int64)
@@ -56,7 +57,8 @@ def _of_replaced(new: Relation, old: Relation) -> Effect:
     counts = old.derived()
     rows, first = np.unique(old.log[:, 0], return_index=True)
     counts[rows] = old.log[first, 2]
-    counted[known] = counts[old.find(new.rows()[numbers[known]])]
+    places = old.find(new.rows()[numbers[known]])
+    before[known], counted[known] = old.before(places), counts[places]
     return _effect(new, numbers, before, counted)
 
 
