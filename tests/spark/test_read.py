@@ -41,6 +41,9 @@ def test_lines_mean_the_same_as_without_spark(spark: Any, tmp_path: Path) -> Non
         s.bootstrap()
         assert {(a, b) for b, a in s["back"]} == ROWS
     assert facts(spark, tmp_path) == ROWS
+    with tidelog.Session(program(), spark=spark) as s:
+        s.bootstrap({"edge": tmp_path / "edge.facts"})
+        assert {(row.a, row.b) for row in s["back"].collect()} == ROWS
 
 
 def test_malformed_lines_are_named_with_their_numbers(spark: Any, tmp_path: Path) -> None:

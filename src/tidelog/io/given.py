@@ -24,11 +24,11 @@ def given_table(
 ) -> pa.Table:
     """The facts as a table with the relation's attributes as columns. A string is a file's name."""
     if isinstance(data, (str, os.PathLike)):
-        return read_facts(info, types, _directive(Path(data), info, declared), Path("."), bad_rows)
+        return read_facts(info, types, directive_of(Path(data), info, declared), Path("."), bad_rows)
     return table_of(data, info, types)
 
 
-def _directive(path: Path, info: RelationInfo, declared: tree.Directive | None) -> tree.Directive:
+def directive_of(path: Path, info: RelationInfo, declared: tree.Directive | None) -> tree.Directive:
     """The `.input` that reads this file. It is in the format that its name says; text is laid out as the relation's own
     directive says. Where that says nothing, a `.csv` file without a tab in its first line is separated by commas."""
     params = {"filename": str(path)}

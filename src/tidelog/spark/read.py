@@ -19,12 +19,12 @@ from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Report, TidelogError, error
 from tidelog.io.bad_rows import BadRows
-from tidelog.io.given import given_table
-from tidelog.io.place import PARQUET, TEXT, Place, form_of_name, input_place
+from tidelog.io.given import directive_of, given_table
+from tidelog.io.place import PARQUET, TEXT, Place, input_place
 from tidelog.io.read import read_facts
 from tidelog.io.text_lines import layout_of
 from tidelog.lang import tree
-from tidelog.spark.frames import Frame, framed, is_frame
+from tidelog.spark.frames import Frame, framed, is_frame, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -81,8 +81,8 @@ class FactReader:
             text = os.fspath(data)
             if "://" in text:
                 return self._loaded(info, _FORMATS.get(Path(text).suffix, "text"), text, {})
-            if not is_small(Path(text)) and form_of_name(text) == PARQUET:
-                return framed(self.spark.read.parquet(text), info, self.checked.types)
+            if not is_small(Path(text)):
+                return self._directive(info, directive_of(Path(text).absolute(), info, own))
         return given_table(data, info, self.checked.types, own, self.bad_rows)
 
     def _directive(self, info: RelationInfo, directive: tree.Directive) -> Given:
@@ -106,6 +106,7 @@ class FactReader:
         return self._lines(info, path, place)
 
     def _by_spark(self, place: Place, info: RelationInfo) -> bool:
+        """Whether tasks can read it: not quoted text, whose fields may have line ends, nor a text with a header."""
         return place.format == PARQUET or (
             place.format == TEXT and not place.rfc4180 and not place.headers and info.arity > 0
         )
@@ -123,20 +124,15 @@ class FactReader:
         options: dict[str, str],
         directive: tree.Directive | None = None,
     ) -> Frame:
+        reader = self.spark.read.format(format).options(**options)
         if format in ("csv", "json") and "inferSchema" not in options:
-            from tidelog.spark.frames import schema_of
-
-            reader = self.spark.read.schema(schema_of(info))
-        else:
-            reader = self.spark.read
-        reader = reader.format(format).options(**options)
-        if format == "text":
-            place = input_place(info, tree.Directive("input", info.name, (("filename", f"part of {path}"),)), Path())
-            lines = self._checked_read(lambda: reader.load(path), directive)
-            return Frame(
-                lines, info, self.checked.types, layout_of(place, info, self.checked.types), self.bad_rows.skip
-            )
-        return framed(self._checked_read(lambda: reader.load(path), directive), info, self.checked.types)
+            reader = reader.schema(schema_of(info))
+        found = self._checked_read(lambda: reader.load(path), directive)
+        if format != "text":
+            return framed(found, info, self.checked.types)
+        place = input_place(info, tree.Directive("input", info.name, (("filename", f"part of {path}"),)), Path())
+        layout = layout_of(place, info, self.checked.types)
+        return Frame(found, info, self.checked.types, layout, self.bad_rows.skip)
 
     def _checked_read(self, read: Any, directive: tree.Directive | None) -> DataFrame:
         """A DataFrame, with Spark's own words if it cannot be had."""
