@@ -14,7 +14,7 @@ from tidelog.net.linear import Search, Sequent, decode, encode, verify
 from tidelog.net.linear.search import BAGS
 from tidelog.net.store import NEW, OLD
 
-EXAMPLES = int(os.environ.get("TIDELOG_LINEAR", "40"))
+EXAMPLES = int(os.environ.get("TIDELOG_LINEAR", "25"))
 
 
 def same(sequent: Sequent, configuration: Configuration) -> None:
