@@ -174,8 +174,14 @@ class Report:
         return [d for d in self.diagnostics if d.severity is Severity.WARNING]
 
     def check(self) -> None:
+        """Raise the errors, in the order of their places in the program."""
         if self.errors:
             raise TidelogError(in_source_order(self.errors))
+
+    def check_in_order(self) -> None:
+        """Raise the errors in the order in which they were found: facts have no place in the program."""
+        if self.errors:
+            raise TidelogError(self.errors)
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidelog.analysis.check import Checked
 from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, bytes_of, checked_file, threads_of
+from tidelog.cli.progress import Progress
+from tidelog.cli.without_pandas import settle_without_pandas
 from tidelog.errors import Diagnostic, Report, render
 from tidelog.evaluate.limits import Limits
+
+if TYPE_CHECKING:
+    from tidelog.evaluate.batch import Options
 
 
 def run(
@@ -35,75 +41,62 @@ def run(
 ) -> None:
     """Evaluate a program: read .input facts, write .output relations."""
     checked = checked_file(program, include_dir, macro, no_warn)
-    limits = Limits(max_iterations, bytes_of(max_memory), timeout)
     if local:
         _refuse_with_local(master, executor)
-    if local and state is None:
-        found = _here(checked, fact_dir, output_dir, threads_of(jobs), functors, limits, skip_bad_rows, profile)
-    else:
+    if not local or state is not None:
         _refuse_profile(profile)
-        found = _in_a_session(
-            checked, fact_dir, output_dir, threads_of(jobs), functors, limits, skip_bad_rows, local, master, executor,
-            state,
-        )  # fmt: skip
+    else:
+        settle_without_pandas()
+
+    from tidelog.evaluate.batch import Options
+    from tidelog.evaluate.user_functors import load_module
+
+    options = Options(
+        facts=fact_dir, output=output_dir, threads=threads_of(jobs), functors=load_module(functors) if functors else {},
+        limits=Limits(max_iterations, bytes_of(max_memory), timeout), skip_bad_rows=skip_bad_rows, profile=profile,
+    )  # fmt: skip
+    with Progress() as progress:
+        try:
+            if local and state is None:
+                found = _here(checked, options, progress)
+            else:
+                found = _in_a_session(checked, options, progress, local, master, executor, state)
+        except KeyboardInterrupt:
+            print(progress.interrupted(), file=sys.stderr)
+            raise SystemExit(130) from None
     if found and not no_warn:
         print(render(found), file=sys.stderr)
 
 
-def _here(
-    checked: Checked, facts: Path, output: Path, threads: int, functors: Path | None, limits: Limits, skip: bool,
-    profile: str | None,
-) -> list[Diagnostic]:  # fmt: skip
+def _here(checked: Checked, options: Options, progress: Progress) -> list[Diagnostic]:
     """A batch run in this process, which keeps nothing and can write a profile."""
-    from tidelog.cli.without_pandas import settle_without_pandas
-
-    settle_without_pandas()
-
-    from tidelog.cli.progress import Progress
-    from tidelog.evaluate.batch import BatchRun, Options
-    from tidelog.evaluate.user_functors import load_module
+    from tidelog.evaluate.batch import BatchRun
     from tidelog.store import native
 
-    options = Options(
-        facts=facts, output=output, threads=threads, functors=load_module(functors) if functors else {},
-        limits=limits, skip_bad_rows=skip, profile=profile,
-    )  # fmt: skip
-    with Progress() as progress:
-        native.announce = progress.note
-        batch = BatchRun(checked, options, progress)
-        try:
-            batch.run()
-        except KeyboardInterrupt:
-            print(progress.interrupted(), file=sys.stderr)
-            raise SystemExit(130) from None
+    native.announce = progress.note
+    batch = BatchRun(checked, options, progress)
+    batch.run()
     return [*batch.bad_rows.report(), *batch.warnings]
 
 
 def _in_a_session(
-    checked: Checked, facts: Path, output: Path, threads: int, functors: Path | None, limits: Limits, skip: bool,
-    local: bool, master: str | None, executor: str | None, state: str | None,
+    checked: Checked, options: Options, progress: Progress, local: bool, master: str | None, executor: str | None,
+    state: str | None,
 ) -> list[Diagnostic]:  # fmt: skip
     """A session that is bootstrapped and written out, on Spark unless it is to be local."""
-    import contextlib
-
-    from tidelog.cli.progress import Progress
     from tidelog.session import Session
     from tidelog.spark.start import started
     from tidelog.spark.write import write_outputs
 
     with contextlib.ExitStack() as stack:
-        progress = stack.enter_context(Progress())
         spark = None if local else stack.enter_context(started(master, progress.note))
         session = stack.enter_context(Session(
-            checked, spark=spark, executor=executor, strategy="batch" if state is None else "elastic", threads=threads,
-            functors=functors, facts=facts, skip_bad_rows=skip, limits=limits, observer=progress, state=state,
+            checked, spark=spark, executor=executor, strategy="batch" if state is None else "elastic",
+            threads=options.threads, functors=options.functors, facts=options.facts,
+            skip_bad_rows=options.skip_bad_rows, limits=options.limits, observer=progress, state=state,
         ))  # fmt: skip
-        try:
-            epoch = session.bootstrap()
-            return [*epoch.warnings, *write_outputs(session, output)]
-        except KeyboardInterrupt:
-            print(progress.interrupted(), file=sys.stderr)
-            raise SystemExit(130) from None
+        epoch = session.bootstrap()
+        return [*epoch.warnings, *write_outputs(session, options.output)]
 
 
 def _refuse_with_local(master: str | None, executor: str | None) -> None:

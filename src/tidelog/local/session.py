@@ -75,7 +75,7 @@ class LocalSession:
         else:
             report = Report()
             tables = {name: [table] for name, table in self._tables(facts, bad_rows, report).items()}
-            _raise(report)
+            report.check_in_order()
         words = {name: np.concatenate([self.words(name, t) for t in found]) for name, found in tables.items()}
         return self.bootstrap_words(words, tuple(bad_rows.report()))
 
@@ -108,7 +108,7 @@ class LocalSession:
         inserted = self._tables(insert or {}, bad_rows, report)
         names = [clear] if isinstance(clear, str) else list(clear)
         cleared = [name for name in dict.fromkeys(names) if self.vocabulary.is_input(name, report)]
-        _raise(report)
+        report.check_in_order()
         removals = {name: self.words(name, table) for name, table in deleted.items()}
         additions = {name: self.words(name, table) for name, table in inserted.items()}
         return self.update_words(removals, additions, cleared, batch, tuple(bad_rows.report()))
@@ -157,7 +157,7 @@ class LocalSession:
         """The facts as a table, if `update` would take them for this relation; an error if not."""
         report = Report()
         tables = self._tables({name: facts}, BadRows(), report)
-        _raise(report)
+        report.check_in_order()
         return tables[name]
 
     # ---- reading
@@ -218,7 +218,7 @@ class LocalSession:
                 report.error(
                     "TL1105", f"{shown} was to be {what}{more}", help="the session is strict: nothing was changed"
                 )
-        _raise(report)
+        report.check_in_order()
 
     # ---- what state it is in
 
@@ -252,9 +252,3 @@ class LocalSession:
             return decode(rows.get(name, no_rows(info.arity)), info, self.checked.types, dictionaries)
 
         return Changes({name: len(found) for name, found in rows.items()}, table)
-
-
-def _raise(report: Report) -> None:
-    """All that was found, in the order in which it was found."""
-    if report.errors:
-        raise TidelogError(report.errors)

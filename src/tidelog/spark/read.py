@@ -54,7 +54,7 @@ class FactReader:
                 found.setdefault(info.name, []).append(self._directive(info, directive))
             except TidelogError as problem:
                 report.diagnostics += problem.diagnostics
-        _raise(report)
+        report.check_in_order()
         return found
 
     def given(self, facts: Mapping[str, Any], report: Report) -> dict[str, list[Given]]:
@@ -153,11 +153,6 @@ def is_small(path: Path) -> bool:
         return not path.is_dir() and path.stat().st_size <= SMALL
     except OSError:
         return True
-
-
-def _raise(report: Report) -> None:
-    if report.errors:
-        raise TidelogError(report.errors)
 
 
 def split_given(given: Mapping[str, Iterable[Given]]) -> tuple[dict[str, pa.Table], dict[str, list[Frame]]]:

@@ -93,7 +93,7 @@ class OnSpark(ABC):
         """What a bootstrap begins with: these facts, or those of the program's `.input` directives."""
         reader, report = self._reader(), Report()
         given = reader.inputs() if facts is None else reader.given(facts, report)
-        _raise(report)
+        report.check_in_order()
         return ChangeSet(insert=given, warnings=tuple(reader.bad_rows.report()))
 
     def change(
@@ -108,13 +108,13 @@ class OnSpark(ABC):
         deleted, inserted = reader.given(delete or {}, report), reader.given(insert or {}, report)
         names = [clear] if isinstance(clear, str) else list(clear)
         cleared = tuple(name for name in dict.fromkeys(names) if self.vocabulary.is_input(name, report))
-        _raise(report)
+        report.check_in_order()
         return ChangeSet(inserted, deleted, cleared, batch, tuple(reader.bad_rows.report()))
 
     def validated(self, name: str, facts: Any) -> Any:
         report = Report()
         given = self._reader().given({name: facts}, report)
-        _raise(report)
+        report.check_in_order()
         (found,) = given[name]
         return found.typed() if isinstance(found, Frame) else found
 
@@ -149,8 +149,3 @@ def local_frame(spark: SparkSession, table: pa.Table | None, info: RelationInfo)
     if not info.arity:
         return spark.createDataFrame([(True,)], schema_of(info))
     return spark.createDataFrame(as_decimals(table, info.kinds), schema_of(info))
-
-
-def _raise(report: Report) -> None:
-    if report.errors:
-        raise TidelogError(report.errors)
