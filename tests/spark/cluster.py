@@ -25,20 +25,22 @@ def free_port() -> int:
 
 
 class Cluster:
-    """A master and some workers, started together; what is still there in the end is killed."""
+    """A master, and workers that are started later; what is still there in the end is killed."""
 
-    def __init__(self, folder: Path, workers: int = 2, cores: int = 2) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
         self.master_url = f"spark://{HOST}:{self.port}"
         self.processes: list[subprocess.Popen[bytes]] = []
         master = ("master.Master", "--host", HOST, "--port", str(self.port), "--webui-port", str(free_port()))
         self.master = self._start("master", *master)
         self._wait_for_the_master()
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def start_workers(self, number: int, cores: int = 2) -> None:
         worker = ("worker.Worker", "--host", HOST, "--webui-port", "0", "--cores", str(cores), "--memory", "1g")
-        self.workers = [
-            self._start(f"worker{i}", *worker, "--work-dir", str(folder / f"work{i}"), self.master_url)
-            for i in range(workers)
-        ]
+        for i in range(len(self.workers), len(self.workers) + number):
+            work = str(self.folder / f"work{i}")
+            self.workers.append(self._start(f"worker{i}", *worker, "--work-dir", work, self.master_url))
 
     def _start(self, name: str, what: str, *arguments: str) -> subprocess.Popen[bytes]:
         environment = os.environ | {

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import tidelog
+from tidelog.spark.resident.job import task_slots
 
 REACH = """
 .decl edge(x: number, y: number)
@@ -51,6 +52,7 @@ def main(master: str, executor: str) -> None:
         .config("spark.executor.memory", "512m").config("spark.sql.shuffle.partitions", "4")
         .getOrCreate()
     )  # fmt: skip
+    say(slots=task_slots(spark))
     chain = spark.range(0, LENGTH, 1, 4).selectExpr("id as x", "id + 1 as y")
     observer = Announcer() if executor == "dataframe" else None
     with tidelog.Session(REACH, spark=spark, executor=executor, observer=observer) as session:

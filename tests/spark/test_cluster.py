@@ -27,39 +27,56 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield found
 
 
-def started(cluster: Cluster, executor: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(RUN), cluster.master_url, executor], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=(cluster.folder / f"{executor}.log").open("wb"), text=True,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-    )  # fmt: skip
+class Run:
+    """`cluster_run.py` in a process of its own, which says things one line at a time."""
 
+    def __init__(self, cluster: Cluster, executor: str) -> None:
+        self.log = cluster.folder / f"{executor}.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(RUN), cluster.master_url, executor], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=log, text=True, env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+            )  # fmt: skip
 
-def line(process: subprocess.Popen[str]) -> dict[str, Any]:
-    assert process.stdout is not None
-    text = process.stdout.readline()
-    assert text, "the run ended early; see its log in the temporary folder"
-    return json.loads(text)
+    def line(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        text = self.process.stdout.readline()
+        assert text, f"the run ended early:\n{self.log.read_text()}"
+        return json.loads(text)
 
+    def go_on(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
 
-def check_results(process: subprocess.Popen[str]) -> None:
-    assert line(process) == {"epoch": 1, "paths": PATHS, "rows": PATHS}
-    changed = line(process)
-    assert changed["gone"] == (LEFT + 1) * (RIGHT + 1)
-    assert changed == {"epoch": 2, "gone": changed["gone"], "come": LEFT + 1, "rows": AFTER, "first": LEFT + 1}
-    assert process.wait(60) == 0
+    def check_results(self) -> None:
+        assert self.line() == {"epoch": 1, "paths": PATHS, "rows": PATHS}
+        changed = self.line()
+        assert changed["gone"] == (LEFT + 1) * (RIGHT + 1)
+        assert changed == {"epoch": 2, "gone": changed["gone"], "come": LEFT + 1, "rows": AFTER, "first": LEFT + 1}
+        assert self.process.wait(60) == 0
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.process.kill()
+        self.process.communicate()
 
 
 def test_the_resident_worker_serves_a_session_on_a_cluster(cluster: Cluster) -> None:
-    with started(cluster, "columnar") as process:
-        check_results(process)
+    """The session begins before the cluster has executors, and waits for them."""
+    with Run(cluster, "columnar") as run:
+        assert run.line() == {"slots": 0}
+        cluster.start_workers(2)
+        run.check_results()
 
 
 def test_a_run_of_dataframes_survives_the_loss_of_a_worker(cluster: Cluster) -> None:
-    with started(cluster, "dataframe") as process:
-        assert line(process)["iteration"] >= 2
+    cluster.start_workers(2 - len(cluster.workers))
+    with Run(cluster, "dataframe") as run:
+        run.line()
+        assert run.line()["iteration"] >= 2
         cluster.kill(cluster.workers[0])
-        assert process.stdin is not None
-        process.stdin.write("go on\n")
-        process.stdin.flush()
-        check_results(process)
+        run.go_on()
+        run.check_results()

@@ -7,6 +7,7 @@ one. The job carries a tag, so that it can be interrupted without touching anyth
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 KILLING = 15.0
 """Seconds that Spark may take to kill a task that does not react."""
+ARRIVAL = 60.0
+"""Seconds that a cluster's executors may take to register, which they do after the session has started."""
 
 
 class Job:
@@ -85,7 +88,7 @@ def _first_line(problem: BaseException) -> str:
 
 def check_slots(spark: SparkSession, workers: int) -> None:
     """Refuse to start where the workers would take all task slots, and every other job would wait for ever."""
-    slots = task_slots(spark)
+    slots = await_slots(spark, workers + 1)
     if slots is not None and slots < workers + 1:
         raise error(
             "TL1201", f"Spark has {slots} task slot{'s' * (slots != 1)}: the resident worker takes {workers}, "
@@ -93,6 +96,16 @@ def check_slots(spark: SparkSession, workers: int) -> None:
             "bring facts and results need at least one more",
             help="give Spark more cores, such as local[2], or use executor='dataframe', which needs no resident worker",
         )  # fmt: skip
+
+
+def await_slots(spark: SparkSession, needed: int) -> int | None:
+    """How many tasks can run at once, as soon as that suffices, or after giving a cluster's executors time to come."""
+    context = classic_context(spark)
+    patience = 0.0 if context is None or str(context.master).startswith("local") else ARRIVAL
+    deadline = time.monotonic() + patience
+    while (slots := task_slots(spark)) is not None and slots < needed and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return slots
 
 
 def task_slots(spark: SparkSession) -> int | None:
