@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import tidelog
-from tidelog.spark.resident.job import task_slots
+from tidelog.spark.slots import task_slots
 
 REACH = """
 .decl edge(x: number, y: number)

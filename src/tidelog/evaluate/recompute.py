@@ -110,6 +110,9 @@ def _facts_of(name: str) -> str:
 def _compare(old: Relation, new: Relation, name: str, report: EpochReport) -> None:
     """Enter the difference between two states of a relation."""
     before, after = old.rows(), new.rows()
+    if not len(before):
+        report.inserted |= {name: after} if len(after) else {}  # all of them, and no copy
+        return
     gone, come = before[~new.contains(before)], after[~old.contains(after)]
     if len(gone):
         report.deleted[name] = gone.astype(np.int64)

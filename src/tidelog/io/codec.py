@@ -4,7 +4,7 @@ A word is 64 bits: a number is itself, unsigned numbers and floats are their bit
 database's dictionary, a record is its id among the database's records, nil is 0. A value of an ADT whose branches
 all lack fields is its branch's tag; of any other ADT it is the record of the tag and the fields, with zeros behind
 them so that all branches of the type have the same width (records of different widths are numbered separately: an
-id alone would not say whose it is). Each distinct text and each distinct record is looked at once, not once per row.
+id alone would not say whose it is). Each distinct record is parsed and printed once, not once per row.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ def encode(table: pa.Table, info: RelationInfo, types: TypeSystem, database: Dic
 
 def encode_column(column: pa.ChunkedArray, kind: Kind, declared: Type, database: Dictionaries) -> np.ndarray:
     """The words of one column; of a number column without a copy, if it is in one piece."""
+    if kind is Kind.SYMBOL and not pa.types.is_dictionary(column.type):
+        return np.asarray(database.symbols.encode(column))
     if kind in (Kind.SYMBOL, Kind.RECORD):
         texts, codes = distinct_texts(column)
         ids = database.symbols.encode(texts) if kind is Kind.SYMBOL else _packed(texts, declared, database)
@@ -69,18 +71,26 @@ def decode(
     """The table that words stand for. With `compact`, columns of text are Arrow dictionaries, which takes less."""
     if not info.arity:
         return nullary_table(len(array) > 0)
-    columns = []
-    for i, kind in enumerate(info.kinds):
-        words = np.ascontiguousarray(array[:, i], np.int64)
-        if kind in (Kind.SYMBOL, Kind.RECORD):
-            distinct, codes = _distinct(words) if kind is Kind.SYMBOL else np.unique(words, return_inverse=True)
-            declared = types.types[info.types[i]]
-            texts = database.symbols.decode(distinct) if kind is Kind.SYMBOL else _texts(distinct, declared, database)
-            coded = pa.DictionaryArray.from_arrays(pa.array(codes.reshape(-1)), texts)
-            columns.append(pa.chunked_array([coded] if compact else _expanded(coded)))
-        else:
-            columns.append(pa.chunked_array([pa.array(words).view(ARROW_TYPES[kind])]))
+    columns = [
+        decode_column(array[:, i], kind, types.types[info.types[i]], database, compact)
+        for i, kind in enumerate(info.kinds)
+    ]
     return pa.table(columns, names=list(info.attributes))
+
+
+def decode_column(
+    column: np.ndarray, kind: Kind, declared: Type, database: Dictionaries, compact: bool = False
+) -> pa.ChunkedArray:
+    words = np.ascontiguousarray(column, np.int64)
+    if kind not in (Kind.SYMBOL, Kind.RECORD):
+        return pa.chunked_array([pa.array(words).view(ARROW_TYPES[kind])])
+    if kind is Kind.SYMBOL and not compact:
+        parts = (words[start : start + _CHUNK] for start in range(0, max(len(words), 1), _CHUNK))
+        return pa.chunked_array([pc.cast(database.symbols.decode(part), pa.string()) for part in parts])
+    distinct, codes = _distinct(words) if kind is Kind.SYMBOL else np.unique(words, return_inverse=True)
+    texts = database.symbols.decode(distinct) if kind is Kind.SYMBOL else _texts(distinct, declared, database)
+    coded = pa.DictionaryArray.from_arrays(pa.array(codes.reshape(-1)), texts)
+    return pa.chunked_array([coded] if compact else _expanded(coded))
 
 
 def _distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

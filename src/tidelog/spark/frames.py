@@ -1,9 +1,8 @@
 """Facts as DataFrames: what a Spark session reads or is handed for a relation, checked against its declaration.
 
 What is known before anything runs, the columns and their types, is checked at once (`framed`); what only the data
-shows, such as a null or a number that does not fit, is found by the tasks that read it (`checked_batches`). Lines of
-text are split by Spark and parsed in its tasks by the reader that also reads files without Spark, so a file means the
-same to both.
+shows, such as a null or a number that does not fit, is found by the tasks that read it (`checked_batches`). Text is
+parsed in Spark's tasks by the reader that also reads files without Spark, so a file means the same to both.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from tidelog.io.bad_rows import BadRows
 from tidelog.io.tables import table_of
 from tidelog.io.text_lines import TextLayout
 from tidelog.io.text_read import read_text
+from tidelog.spark.files import ROWS, Shares, batches_of, share_of, text_of
 from tidelog.values import Kind
 
 if TYPE_CHECKING:
@@ -52,17 +52,21 @@ _ACCEPTED = {
 
 @dataclass(frozen=True)
 class Frame:
-    """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text."""
+    """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text. With
+    files, the DataFrame only numbers the shares of the tasks, which read the text or, of Parquet, the columns of these
+    names."""
 
     frame: DataFrame
     info: RelationInfo
     types: TypeSystem
     lines: TextLayout | None = None
     skip_bad_rows: bool = False
+    files: Shares | None = None
+    names: tuple[str, ...] = ()
 
     def typed(self) -> DataFrame:
         """A DataFrame with the attributes as columns, of SPARK_TYPES; malformed facts make its job fail."""
-        if self.lines is None:
+        if self.lines is None and self.files is None:
             return self.frame.select(*(self.frame[n].cast(SPARK_TYPES[k]).alias(n) for n, k in _columns(self.info)))
         checked, kinds = checked_batches(self), self.info.kinds
 
@@ -146,6 +150,7 @@ def _check_types(data: DataFrame, info: RelationInfo) -> None:
 def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table, list[Any]]]]:
     """For tasks: batches of the frame to tables of facts, each with what is wrong with it."""
     info, types, layout, skip = facts.info, facts.types, facts.lines, facts.skip_bad_rows
+    files, names = facts.files, facts.names
 
     def from_columns(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         for batch in batches:
@@ -154,11 +159,11 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
 
-    def from_lines(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
+    def from_texts(texts: Iterable[pa.Buffer | bytes]) -> Iterator[tuple[pa.Table, list[Any]]]:
         assert layout is not None
         bad = BadRows(skip)
-        for batch in batches:
-            columns = read_text(io.BytesIO(_joined(batch.column(0))), layout, False, bad)
+        for text in texts:
+            columns = read_text(io.BytesIO(text), layout, False, bad)
             try:
                 bad.check()
                 yield pa.table(columns, names=list(info.attributes)), []
@@ -166,7 +171,29 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
                 yield pa.table({}), list(problem.diagnostics)
         yield pa.table({}), list(bad.report())
 
-    return from_columns if layout is None else from_lines
+    def tables(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
+        if files is None:
+            larger = gathered(batches)
+            return from_columns(larger) if layout is None else from_texts(_joined(batch.column(0)) for batch in larger)
+        own = share_of(files, batches)
+        if layout is not None:
+            return from_texts(map(text_of, own))
+        read = (batch for stretch in own for batch in batches_of(stretch, names))
+        return from_columns(batch.rename_columns(list(info.attributes)) for batch in read)
+
+    return tables
+
+
+def gathered(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Batches from Spark, which are small, as larger ones."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(b.num_rows for b in held) >= ROWS:
+            yield pa.concat_batches(held)
+            held = []
+    if held:
+        yield pa.concat_batches(held)
 
 
 def _joined(lines: pa.Array) -> pa.Buffer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +25,7 @@ from tidelog.io.place import PARQUET, TEXT, Place, input_place
 from tidelog.io.read import read_facts
 from tidelog.io.text_lines import layout_of
 from tidelog.lang import tree
+from tidelog.spark.files import parquet_stretches, shared_out, text_stretches
 from tidelog.spark.frames import Frame, framed, is_frame, schema_of
 
 if TYPE_CHECKING:
@@ -100,9 +102,9 @@ class FactReader:
         place = input_place(info, directive, self.folder)
         if place.path is None or is_small(place.path) or not self._by_spark(place, info):
             return read_facts(info, self.checked.types, directive, self.folder, self.bad_rows)
-        path = place.path.absolute().as_uri()
+        path = place.path.absolute()
         if place.format == PARQUET:
-            return framed(self.spark.read.parquet(path), info, self.checked.types)
+            return self._parquet(info, self.spark.read.parquet(path.as_uri()), path)
         return self._lines(info, path, place)
 
     def _by_spark(self, place: Place, info: RelationInfo) -> bool:
@@ -111,10 +113,23 @@ class FactReader:
             place.format == TEXT and not place.rfc4180 and not place.headers and info.arity > 0
         )
 
-    def _lines(self, info: RelationInfo, path: str, place: Place) -> Frame:
+    def _lines(self, info: RelationInfo, path: Path, place: Place) -> Frame:
         layout = layout_of(place, info, self.checked.types)
-        lines = self.spark.read.text(path)
-        return Frame(lines, info, self.checked.types, layout, self.bad_rows.skip)
+        if path.is_dir() or place.gzip:
+            return Frame(self.spark.read.text(path.as_uri()), info, self.checked.types, layout, self.bad_rows.skip)
+        tasks, files = shared_out(self.spark, text_stretches(path))
+        return Frame(tasks, info, self.checked.types, layout, self.bad_rows.skip, files)
+
+    def _parquet(self, info: RelationInfo, found: DataFrame, path: Path) -> Frame:
+        """Facts in Parquet, which tasks read by themselves if Spark would have nothing to add."""
+        facts = framed(found, info, self.checked.types)
+        stretches = parquet_stretches(path, found.columns)
+        if stretches is None or not info.arity:
+            return facts
+        named = set(found.columns) == set(info.attributes)
+        names = info.attributes if named else tuple(found.columns)
+        tasks, files = shared_out(self.spark, stretches)
+        return replace(facts, frame=tasks, files=files, names=names)
 
     def _loaded(
         self,
@@ -128,6 +143,9 @@ class FactReader:
         if format in ("csv", "json") and "inferSchema" not in options:
             reader = reader.schema(schema_of(info))
         found = self._checked_read(lambda: reader.load(path), directive)
+        here = local_path(path)
+        if format == "parquet" and here is not None and not options:
+            return self._parquet(info, found, here)
         if format != "text":
             return framed(found, info, self.checked.types)
         place = input_place(info, tree.Directive("input", info.name, (("filename", f"part of {path}"),)), Path())
@@ -145,6 +163,12 @@ class FactReader:
         except PySparkException as problem:
             words = str(problem).splitlines()[0]
             raise error("TL1205", f"Spark cannot read this: {words}", directive.span if directive else None) from None
+
+
+def local_path(path: str | None) -> Path | None:
+    """A path without wildcards that this process sees as the tasks do."""
+    plain = Path((path or "").removeprefix("file://"))
+    return plain if path and "://" not in str(plain) and plain.is_absolute() and plain.exists() else None
 
 
 def is_small(path: Path) -> bool:

@@ -21,8 +21,8 @@ from tidelog.evaluate.changes import Batch
 from tidelog.local import Epoch
 from tidelog.local.feed import fact_columns
 from tidelog.spark.frames import framed
-from tidelog.spark.resident.job import classic_context
 from tidelog.spark.session import OnSpark
+from tidelog.spark.slots import classic_context
 from tidelog.state.columns import CHANGE
 
 if TYPE_CHECKING:

@@ -73,6 +73,7 @@ class Relation(BulkRows):
         self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
         self.restless = 0  # how often it has changed under a sorted index
         self.dirty = False  # whether rows may have died
+        self._expected = 0  # new rows that the rest of an insertion will bring, judging by those before
         self._wanted_mode = NUMBERED if stateful else mode
         self._numbers = Growable(64, False, 0)
         self._wide = wide
@@ -163,6 +164,7 @@ class Relation(BulkRows):
         inserter = self.database.inserter(self)
         for piece in pieces(rows):
             inserter.run(self._batch(rows[piece]))
+            self._expected = (self.count - before) * (len(rows) - piece.stop) // piece.stop
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -277,8 +279,9 @@ class Relation(BulkRows):
         units = self.count / density if mode == blocks and lowest is not None else self._used
         if mode == keys != self.mode:
             units = self.count
+        expected = self._expected if mode == keys and self.count >= self.database.bitmaps_from else 0
         bits = 6
-        while (1 << bits) * FULLEST < max((1.5 if units > 1 << 16 else 3) * units, units + room):
+        while (1 << bits) * FULLEST < max((1.5 if units > 1 << 16 else 3) * units, units + max(room, expected)):
             bits += 1
         if mode != self.mode or mode == TAGGED:
             if lowest is not None and mode == blocks:

@@ -16,11 +16,12 @@ from tidelog.analysis.check import Checked
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.limits import Observer
 from tidelog.local import Settings
-from tidelog.spark.resident.job import Job, check_slots, classic_context
+from tidelog.spark.resident.job import Job, check_slots
 from tidelog.spark.resident.keys import Keys
 from tidelog.spark.resident.messages import Close, Message
 from tidelog.spark.resident.rendezvous import Answer, Member, Rendezvous, WorkerLost
 from tidelog.spark.resident.worker import Assignment
+from tidelog.spark.slots import classic_context
 from tidelog.state.files import Files
 from tidelog.state.lock import break_lock
 

@@ -1,14 +1,13 @@
 """Where a worker takes facts from tasks and hands rows to them.
 
-Facts arrive in *parts*: everything that one attempt of one task has put. The tasks have checked
-them; they are encoded at once, and wait
-until a command of the driver names the parts whose tasks have succeeded; parts of attempts that failed or were
-repeated are dropped with the rest of their job, so each row counts exactly once however often Spark ran its task.
+Facts arrive in *parts*: everything that one attempt of one task has put. The tasks have checked them; they are encoded
+at once, and wait until a command of the driver names the parts whose tasks have succeeded; parts of attempts that
+failed or were repeated are dropped with the rest of their job, so each row counts exactly once however often Spark ran
+its task.
 
-Rows leave as columns that need no more than one join to be values again: numbers and floats as they are, unsigned
-numbers as their bits, records as text, symbols as ids of the worker's dictionary, which can be asked for like a
-relation. What is always true: rows of an epoch are only given while the session is in that epoch; the dictionary and
-the changes of recent epochs can be asked for longer. Cost: one copy of a relation while tasks read it.
+Rows leave as columns of values, unsigned numbers as their bits. What is always true: rows of an epoch are only given
+while the session is in that epoch; the changes of recent epochs can be asked for longer. Cost: one copy of a relation
+while tasks read it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import zmq
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import error
 from tidelog.evaluate.bindings import Words
-from tidelog.io.codec import decode
+from tidelog.io.codec import decode_column
 from tidelog.local import LocalSession
 from tidelog.spark.resident.keys import Keys
 from tidelog.spark.resident.messages import Done, Get, Malformed, Message, Put, Taken, failure, frames_of, message_of
@@ -33,8 +32,8 @@ from tidelog.values import Kind
 MOST_CHANGES = 1 << 28
 """Bytes of changes of past epochs that are kept for whoever reads them late."""
 
-SYMBOLS, ROWS, FACTS = "symbols", "rows", "facts"
-"""What can be asked for: the dictionary, the tuples of a relation, those that were given; else a side of a change."""
+ROWS, FACTS = "rows", "facts"
+"""What can be asked for: the tuples of a relation, those that were given; else a side of a change."""
 
 
 class Exchange(threading.Thread):
@@ -110,10 +109,6 @@ class Exchange(threading.Thread):
             self._changes.popitem(last=False)
 
     def _get(self, get: Get) -> pa.Table:
-        if get.source == SYMBOLS:
-            ids = np.arange(get.start, get.stop)
-            texts = self.session.ready().database.symbols.decode(ids)
-            return pa.table([pa.array(ids), pa.array(texts).cast(pa.string())], names=["id", "text"])
         what, name = get.source.split(" ")
         rows = self._rows(get, name) if what in (ROWS, FACTS) else self._changed(get, name)
         return self._columns(rows[get.start : get.stop], self.session.checked.relations[name])
@@ -145,18 +140,9 @@ class Exchange(threading.Thread):
         """Rows as columns named by position."""
         if not info.arity:
             return pa.table({"c0": pa.array([True] * len(rows), pa.bool_())})
-        texts = (
-            decode(rows, info, self.session.checked.types, self.session.ready().database) if _records(info) else None
-        )
-        columns = []
-        for i, kind in enumerate(info.kinds):
-            words = np.ascontiguousarray(rows[:, i], np.int64)
-            if kind is Kind.RECORD:
-                columns.append(texts.column(i).combine_chunks())  # type: ignore[union-attr]
-            else:
-                columns.append(pa.array(words.view(np.float64) if kind is Kind.FLOAT else words))
+        database, types = self.session.ready().database, self.session.checked.types
+        columns = [
+            decode_column(rows[:, i], Kind.NUMBER if kind is Kind.UNSIGNED else kind, types.types[declared], database)
+            for i, (kind, declared) in enumerate(zip(info.kinds, info.types, strict=True))
+        ]
         return pa.table(columns, names=[f"c{i}" for i in range(info.arity)])
-
-
-def _records(info: RelationInfo) -> bool:
-    return Kind.RECORD in info.kinds

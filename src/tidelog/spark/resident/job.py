@@ -7,7 +7,6 @@ one. The job carries a tag, so that it can be interrupted without touching anyth
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import pyarrow as pa
 from tidelog.errors import error
 from tidelog.spark.resident.rendezvous import WorkerLost
 from tidelog.spark.resident.worker import Assignment, serve
+from tidelog.spark.slots import await_slots, classic_context
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 KILLING = 15.0
 """Seconds that Spark may take to kill a task that does not react."""
-ARRIVAL = 60.0
-"""Seconds that a cluster's executors may take to register, which they do after the session has started."""
 
 
 class Job:
@@ -96,35 +94,3 @@ def check_slots(spark: SparkSession, workers: int) -> None:
             "bring facts and results need at least one more",
             help="give Spark more cores, such as local[2], or use executor='dataframe', which needs no resident worker",
         )  # fmt: skip
-
-
-def await_slots(spark: SparkSession, needed: int) -> int | None:
-    """How many tasks can run at once, as soon as that suffices, or after giving a cluster's executors time to come."""
-    context = classic_context(spark)
-    patience = 0.0 if context is None or str(context.master).startswith("local") else ARRIVAL
-    deadline = time.monotonic() + patience
-    while (slots := task_slots(spark)) is not None and slots < needed and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return slots
-
-
-def task_slots(spark: SparkSession) -> int | None:
-    """How many tasks can run at once; None if this kind of session does not tell."""
-    context = classic_context(spark)
-    if context is None:
-        return None
-    try:
-        scala = context._jsc.sc()
-        return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile()))
-    except Exception:  # not part of Spark's public interface: another version may lack it
-        return int(context.defaultParallelism)
-
-
-def classic_context(spark: SparkSession) -> Any:
-    """The session's SparkContext; None if it is one of Spark Connect, which has none."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return spark.sparkContext
-    except PySparkException:
-        return None

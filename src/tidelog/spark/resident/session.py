@@ -160,7 +160,7 @@ class ColumnarSession(OnSpark):
     def relation(self, name: str) -> DataFrame:
         info = self.vocabulary.info(name)
         found = self._counted(info)
-        return self._results.frame(info, f"{ROWS} {name}", found["epoch"], found["rows"], found["symbols"])
+        return self._results.frame(info, f"{ROWS} {name}", found["epoch"], found["rows"])
 
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, DataFrame]:
         self._ready()
@@ -178,13 +178,13 @@ class ColumnarSession(OnSpark):
         return Epoch(summary, inserted, deleted, self.feed, (*change.warnings, *warnings))
 
     def _changes(self, result: dict[str, Any], side: str) -> Changes[DataFrame]:
-        counts, epoch, symbols = result["counts"][side], result["summary"]["epoch"], result["symbols"]
+        counts, epoch = result["counts"][side], result["summary"]["epoch"]
 
         def frame(name: str) -> DataFrame:
             info = self.vocabulary.info(name)
             if name not in counts:
                 return local_frame(self.spark, None, info)
-            return self._results.frame(info, f"{side} {name}", epoch, counts[name], symbols)
+            return self._results.frame(info, f"{side} {name}", epoch, counts[name])
 
         return Changes(counts, frame)
 
@@ -245,7 +245,7 @@ class ColumnarSession(OnSpark):
         """The facts of a relation, without those that rules derive."""
         found, _ = self._open().tell(lambda n: Count(n, name, given=True))
         info = self.checked.relations[name]
-        return self._results.frame(info, f"{FACTS} {name}", self.epoch, found["rows"], found["symbols"])
+        return self._results.frame(info, f"{FACTS} {name}", self.epoch, found["rows"])
 
     # ---- its end
 

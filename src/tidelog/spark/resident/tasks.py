@@ -1,9 +1,9 @@
 """What Spark's tasks run to bring facts to a worker and to fetch rows from it.
 
-Both are functions over Arrow batches for `mapInArrow`. Columns of text travel as Arrow dictionaries: a task looks at
-each distinct text of a batch once, and so does the worker. Some batches are on their way before the first is
-acknowledged; what a worker has not acknowledged is repeated by nobody but Spark, which runs the task again as another
-part.
+Both are functions over Arrow batches for `mapInArrow`. Columns of text that repeat themselves travel as Arrow
+dictionaries, so that the worker looks at each distinct text of a batch once. Some batches are on their way before the
+first is acknowledged; what a worker has not acknowledged is repeated by nobody but Spark, which runs the task again as
+another part.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import pyarrow as pa
 import zmq
 
 from tidelog.errors import Diagnostic, TidelogError
+from tidelog.spark.files import ROWS
 from tidelog.spark.frames import Batches, Frame, checked_batches
 from tidelog.spark.resident.keys import Keys
 from tidelog.spark.resident.messages import Failed, Get, Put, diagnostics_of, frames_of, message_of, packed_diagnostics
 
-ROWS = 1 << 17
-"""Rows per message."""
 WINDOW = 4
 """Messages on their way."""
+SAMPLE = 4096
+"""Texts that are looked at to see whether they repeat themselves."""
 LOOK = 1000
 """Milliseconds after which somebody who waits looks whether the worker is still there."""
 
@@ -45,7 +46,7 @@ def pusher(address: str, keys: Keys, job: str, facts: Frame) -> Callable[[Batche
         part = f"{job}/{task.partitionId()}/{task.taskAttemptId()}"
         rows, problems = 0, list[Diagnostic]()
         with Line(address, keys) as line:
-            for table, found in checked(_gathered(batches)):
+            for table, found in checked(batches):
                 problems += found
                 if table.num_rows:
                     line.ask(frames_of(Put(part, relation), [_coded(table)]))
@@ -130,22 +131,11 @@ def is_listening(address: str) -> bool:
     return True
 
 
-def _gathered(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The batches, which are small, as larger ones."""
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(b.num_rows for b in held) >= ROWS:
-            yield pa.concat_batches(held)
-            held = []
-    if held:
-        yield pa.concat_batches(held)
-
-
 def _coded(table: pa.Table) -> pa.Table:
-    """The same with texts as Arrow dictionaries."""
-    columns = [
-        column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column
-        for column in table.columns
-    ]
+    """The same with texts as Arrow dictionaries where a sample of them repeats itself."""
+    columns = [column.combine_chunks().dictionary_encode() if _repeats(column) else column for column in table.columns]
     return pa.table(columns, names=table.column_names) if columns else table
+
+
+def _repeats(column: pa.ChunkedArray) -> bool:
+    return pa.types.is_string(column.type) and 4 * len(column[:SAMPLE].unique()) < min(SAMPLE, len(column))

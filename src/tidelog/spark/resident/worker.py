@@ -207,7 +207,6 @@ class Worker:
             "summary": {f.name: getattr(summary, f.name) for f in fields(EpochSummary) if f.name != "strata"},
             "strata": [asdict(stratum) for stratum in summary.strata],
             "counts": counts,
-            "symbols": len(self.session.ready().database.symbols),
         }
 
     def _query(self, message: Query) -> tuple[Message, list[pa.Table]]:
@@ -218,7 +217,7 @@ class Worker:
         if name not in self.session.vocabulary:
             raise error("TL1103", f"there is no relation `{name}`")
         rows = len(engine.facts(name)) if message.given else engine.count(name)
-        return {"epoch": self.session.epoch, "rows": rows, "symbols": len(engine.database.symbols)}
+        return {"epoch": self.session.epoch, "rows": rows}
 
 
 def reachable_host(rendezvous: str) -> str:
