@@ -285,7 +285,7 @@ class CountingUpdate:
             if change:
                 moved[name] = Moved(change.deleted, change.inserted)
         for name in self.stratum.relations:
-            rows = np.unique(self.state.database[name].log[:, 0])
+            rows = self.state.database[name].changed()
             before, now = self.iterations.of(name, rows)
             self.expect(name, rows[now == NEVER], 0)
             moved[name] = Moved(rows[(before != NEVER) & (before != now)], rows[(now == 0) & (before != 0)])

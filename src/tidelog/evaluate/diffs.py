@@ -54,7 +54,7 @@ class Diffs:
             if change:
                 self._set(name, change.deleted, change.inserted)
         for name in self.stratum.relations:
-            rows = np.unique(self.state.database[name].log[:, 0])
+            rows = self.state.database[name].changed()
             before, now = self.iterations.of(name, rows)
             self._set(name, rows[(before == 0) & (now != 0)], rows[(now == 0) & (before != 0)])
 

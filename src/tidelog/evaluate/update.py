@@ -11,8 +11,6 @@ A stratum is told only the net change of the strata below it, and is not visited
 
 from __future__ import annotations
 
-import numpy as np
-
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
@@ -69,7 +67,7 @@ class StratumUpdate:
     def list_facts(self, name: str) -> None:
         """What bucket 0 does to a relation: its facts that went and came, which may have been, or may be, derived."""
         relation = self.state.database[name]
-        rows = np.unique(relation.log[:, 0])
+        rows = relation.changed()
         before, now = relation.before(rows), relation.now(rows)
         relation.list_rows(R_LOST, rows[(before == 0) & (now == NEVER)])
         relation.list_rows(R_LEFT, rows[before != NEVER])

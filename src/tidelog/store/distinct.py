@@ -6,6 +6,8 @@ times cheaper than sorting rows as wholes.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tidelog.store.memory import Array
@@ -43,3 +45,13 @@ def number_rows(rows: Array) -> Array:
         found, which = distinct(column)
         numbers = distinct(numbers * len(found) + which)[1]
     return numbers
+
+
+def distinct_numbers(numbers: Any, limit: int) -> Array:
+    """The distinct ones of some numbers below a limit, in ascending order: by marking them if they are many."""
+    if DENSE * len(numbers) > limit:
+        used = np.zeros(limit, np.bool_)
+        used[numbers] = True
+        return np.flatnonzero(used)
+    ordered = np.sort(numbers)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=-1))].astype(np.int64)

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 from tidelog.store import layout
+from tidelog.store.distinct import distinct_numbers
 from tidelog.store.memory import Array, Growable, address
+
+LISTS = (layout.R_LEFT, layout.R_CAME, layout.R_LOST)
 
 
 class RowStates:
@@ -25,8 +28,8 @@ class RowStates:
     _now: Growable
     _before: Growable
     _derived: Growable
-    _lists: Array
-    _log: Array
+    _lists: tuple[Growable, Growable, Growable]
+    _log: Growable
 
     def _initialise_states(self, capacity: int) -> None:
         self._now = Growable(1, False, capacity)
@@ -87,46 +90,46 @@ class RowStates:
         self._publish_states()
 
     @property
-    def log(self) -> Array:
+    def log(self) -> Any:
         """What the running update has changed, in order: (row, its iteration before, its derivations before)."""
-        return self._log[: int(self.block[layout.R_NLOG // 8])]
+        return self._log.data[: int(self.block[layout.R_NLOG // 8])]
+
+    def changed(self) -> Array:
+        """The rows in the log, each once, in order."""
+        return distinct_numbers(self.log[:, 0], self.count)
 
     def remember(self, rows: Array) -> None:
         """Note the state of rows that are about to be changed."""
         n = len(self.log)
         self.grow_lists(len(rows))
-        self._log[n : n + len(rows)] = np.column_stack((rows, self.now(rows), self.derived(rows)))
+        self._log.data[n : n + len(rows)] = np.column_stack((rows, self.now(rows), self.derived(rows)))
         self.block[layout.R_NLOG // 8] = n + len(rows)
 
     def list_rows(self, place: int, rows: Array) -> None:
         """Make a list (R_LEFT, R_CAME or R_LOST) of these rows."""
         self.grow_lists(len(rows))
-        self._lists[(place - layout.R_LEFT) // 16, : len(rows)] = rows
+        self._lists[(place - layout.R_LEFT) // 16].data[: len(rows), 0] = rows
         self.block[place // 8 + 1] = len(rows)
 
     def grow_lists(self, room: int) -> None:
         """Room for more rows in the lists and in the log."""
-        if room > self._lists.shape[1]:
-            larger = np.empty((3, max(room, 2 * self._lists.shape[1])), np.int64)
-            larger[:, : self._lists.shape[1]] = self._lists
-            self._lists = larger
-        need = int(self.block[layout.R_NLOG // 8]) + room
-        if need > len(self._log):
-            log = np.empty((max(need, 2 * len(self._log)), 3), np.int64)
-            log[: len(self._log)] = self._log
-            self._log = log
+        for place, rows in zip(LISTS, self._lists, strict=True):
+            rows.grow(int(self.block[place // 8 + 1]), room)
+        n = len(self.log)
+        self._log.grow(n, n + room)
         self._publish_lists()
 
     def _publish_lists(self) -> None:
-        for i, place in enumerate((layout.R_LEFT, layout.R_CAME, layout.R_LOST)):
-            self.block[place // 8] = address(self._lists[i])
-        self.block[layout.R_LIST_CAPACITY // 8] = self._lists.shape[1]
-        self.block[layout.R_LOG // 8] = address(self._log)
-        self.block[layout.R_LOG_CAPACITY // 8] = len(self._log)
+        for place, rows in zip(LISTS, self._lists, strict=True):
+            self.block[place // 8] = address(rows.data)
+        self.block[layout.R_LIST_CAPACITY // 8] = min(rows.capacity for rows in self._lists)
+        self.block[layout.R_LOG // 8] = address(self._log.data)
+        self.block[layout.R_LOG_CAPACITY // 8] = self._log.capacity
 
     def forget_log(self) -> None:
         """The running update is over: what was before is what is now."""
-        self._lists, self._log = np.empty((3, 8), np.int64), np.empty((8, 3), np.int64)
+        self._lists = Growable(1, True, 8), Growable(1, True, 8), Growable(1, True, 8)
+        self._log = Growable(3, False, 8)
         for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST, layout.R_NLOG):
             self.block[count // 8] = 0
         self._publish_lists()
@@ -142,8 +145,8 @@ class RowStates:
         self._now.data[rows, 0] = now
         self.set_derived(rows, derived)
         self._before.data[rows[~np.isin(rows, self.log[:mark, 0])], 0] = 0
-        for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST):
-            self.block[count // 8] = 0
+        for place in LISTS:
+            self.block[place // 8 + 1] = 0
         self.block[layout.R_NLOG // 8] = mark
         if mark == 0:
             self.forget_log()

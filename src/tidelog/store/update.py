@@ -213,6 +213,6 @@ def _columns(match: Match) -> tuple[int, ...]:
 
 def changed_rows(relation: Relation) -> tuple[Array, Array]:
     """The rows that the log says were changed and that are there now but were not before, and the other way round."""
-    rows = np.unique(relation.log[:, 0])
+    rows = relation.changed()
     before, now = relation.before(rows) != y.NEVER, relation.now(rows) != y.NEVER
     return rows[now & ~before], rows[before & ~now]

@@ -240,10 +240,10 @@ def forget_seen(u: int, n: int) -> int:
 def remember(r: int, row: int) -> None:
     """Note a row's state before it is changed."""
     n = ld64(r + R_NLOG)
-    at = ld64(r + R_LOG) + n * 24
-    st64(at, row)
-    st64(at + 8, iteration_now(r, row))
-    st64(at + 16, derivations(r, row))
+    at = ld64(r + R_LOG) + n * 12
+    st32(at, row)
+    st32(at + 4, iteration_now(r, row))
+    st32(at + 8, derivations(r, row))
     st64(r + R_NLOG, n + 1)
 
 
