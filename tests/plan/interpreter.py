@@ -266,3 +266,6 @@ class Shuffled:
 
     def fanout(self, relation: str, view: View, columns: tuple[int, ...]) -> float:
         return self.size(relation, view)
+
+    def index_work(self, relation: str, columns: tuple[int, ...]) -> float:
+        return self.size(relation, View.ALL)

@@ -19,6 +19,10 @@ class Estimate(Protocol):
         """How many tuples agree with given values in these columns, on average."""
         ...
 
+    def index_work(self, relation: str, columns: tuple[int, ...]) -> float:
+        """The work of making the index on these columns, which a plan that runs once would have to do first."""
+        ...
+
 
 _SIZES = {
     View.ALL: 1e6, View.OLD: 1e6, View.DELTA: 1e3, View.BEFORE: 1e6, View.AFTER: 1e6,
@@ -38,3 +42,6 @@ class Guess:
     def fanout(self, relation: str, view: View, columns: tuple[int, ...]) -> float:
         arity = max(1, self.arities[relation])
         return float(_SIZES[view] ** (1 - len(columns) / arity))
+
+    def index_work(self, relation: str, columns: tuple[int, ...]) -> float:
+        return 0.0

@@ -74,7 +74,7 @@ class Scheduler:
                 self.place_atom(atom, pending)
 
     def atom_order(self, atoms: list[core.CoreAtom], others: Sequence[core.CoreItem]) -> Iterable[core.CoreAtom]:
-        return best_order(atoms, others, self.bound, self.fanout) if len(atoms) > 1 else atoms
+        return best_order(atoms, others, self.bound, self.fanout, self.index_work) if len(atoms) > 1 else atoms
 
     # ---- what needs no search
 
@@ -178,6 +178,13 @@ class Scheduler:
         if not columns:
             return self.estimate.size(atom.relation, view)
         return self.estimate.fanout(atom.relation, view, columns)
+
+    def index_work(self, atom: core.CoreAtom, columns: tuple[int, ...]) -> float:
+        """What it takes to look the atom up by these columns: in a plan with a pivot, which runs again and again, no more
+        than the look-ups; nor if all columns are known, or none."""
+        if self.steps or not columns or len(columns) == len(atom.args):
+            return 0.0
+        return self.estimate.index_work(atom.relation, columns)
 
     def place_atom(self, atom: core.CoreAtom, pending: list[core.CoreItem], is_pivot: bool = False) -> None:
         """Look the atom up. The pivot is scanned, since the last iteration's tuples lie side by side."""

@@ -1,7 +1,8 @@
 """The order of a body's atoms with the least expected work, by dynamic programming over sets of atoms.
 
 The work of an order is the number of bindings it is expected to make: each atom multiplies them by its fan-out given
-what is known by then, each filter that can be decided divides them. For every set of atoms only the cheapest way to
+what is known by then, each filter that can be decided divides them; and what it takes to make the indexes that it needs.
+For every set of atoms only the cheapest way to
 have joined them is kept, so n atoms cost 2^n, not n!; beyond MOST_ATOMS the cheapest next atom is taken greedily.
 """
 
@@ -20,6 +21,8 @@ ABSENCE = 0.7
 
 Fanout = Callable[[core.CoreAtom, tuple[int, ...]], float]
 """How many tuples of an atom's relation agree with known values in these columns."""
+IndexWork = Callable[[core.CoreAtom, tuple[int, ...]], float]
+"""What it takes before the first such look-up."""
 
 
 class _Way(NamedTuple):
@@ -31,7 +34,11 @@ class _Way(NamedTuple):
 
 
 def best_order(
-    atoms: list[core.CoreAtom], others: Iterable[core.CoreItem], bound: Iterable[int], fanout: Fanout
+    atoms: list[core.CoreAtom],
+    others: Iterable[core.CoreItem],
+    bound: Iterable[int],
+    fanout: Fanout,
+    index_work: IndexWork,
 ) -> tuple[core.CoreAtom, ...]:
     """The atoms in the order that is expected to be cheapest when the slots in `bound` are known at the start."""
     rest = list(others)
@@ -52,9 +59,11 @@ def best_order(
             after = chosen | bit
             if after not in slots:
                 slots[after] = core.known_from(slots[chosen] | set(core.slots_in(atom.args)), rest)
-            found = fanout(atom, _known_columns(atom, slots[chosen]))
+            columns = _known_columns(atom, slots[chosen])
+            found = fanout(atom, columns)
             kept = found * _selectivity(rest, slots[chosen], slots[after])
-            new = _Way(way.work + way.bindings * (1.0 + found), way.bindings * kept, (*way.order, atom))
+            work = way.work + index_work(atom, columns) + way.bindings * (1.0 + found)
+            new = _Way(work, way.bindings * kept, (*way.order, atom))
             old = ways.get(after)
             if old is None or (new.work, new.bindings) < (old.work, old.bindings):
                 ways[after] = new
