@@ -1,9 +1,9 @@
 """The order of a body's atoms with the least expected work, by dynamic programming over sets of atoms.
 
 The work of an order is the number of bindings it is expected to make: each atom multiplies them by its fan-out given
-what is known by then, each filter that can be decided divides them; and what it takes to make the indexes that it needs.
-For every set of atoms only the cheapest way to
-have joined them is kept, so n atoms cost 2^n, not n!; beyond MOST_ATOMS the cheapest next atom is taken greedily.
+what is known by then, each filter that can be decided divides them. To this comes what it takes to make the indexes
+that the order needs. For every set of atoms only the cheapest way to have joined them is kept, so n atoms cost 2^n, not
+n!; beyond MOST_ATOMS the cheapest next atom is taken greedily.
 """
 
 from __future__ import annotations
