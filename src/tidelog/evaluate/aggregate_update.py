@@ -25,6 +25,7 @@ from tidelog.plan import core, steps
 from tidelog.plan.aggregate_relations import AggregateRelation
 from tidelog.plan.steps import Match, Probe, Scan, Slot, View
 from tidelog.store import Pipeline, Relation
+from tidelog.store.index import Index
 from tidelog.store.layout import NEVER
 from tidelog.store.update import UNLIMITED, OverBudget, Watch
 
@@ -60,13 +61,14 @@ class AggregateUpdate:
         self.pivots: dict[str, Relation] = {}  # of changed rows, by the relation that they are of
         self.planned_for: list[Relation] = []
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[Index]:
         """Plan, unless the plans are there."""
         names = (self.aggregate.relation, *self.aggregate_inputs())
         relations = [self.state.database[name] for name in names]
         if self.planned_for != relations:
             self.plan()
             self.planned_for = relations
+        return []
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
         """Update the relation by what changed below it; the work done."""

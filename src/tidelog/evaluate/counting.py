@@ -40,6 +40,7 @@ from tidelog.plan.derivations import all_derivations, update_plans
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.plan.steps import View
 from tidelog.store import Relation
+from tidelog.store.index import Index
 from tidelog.store.layout import NEVER, R_CAME, R_LEFT
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
@@ -223,8 +224,9 @@ class CountingUpdate:
     def stale(self) -> bool:
         return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[Index]:
         prepare(self.state, [derivations for _, derivations in self.plans])
+        return []
 
     @property
     def effort(self) -> int:

@@ -1,9 +1,10 @@
 """Elastic evaluation: Update for small changes, Bootstrap for large ones.
 
-An epoch tries Update, with a budget of `switch` times the cost of the last Bootstrap, in work done (repeatable) or in
-seconds. Where that does not suffice, nothing of what Update did remains, and evaluation starts over: with the
-stratum that needed too much, or (`switching="program"`, as in the paper) with the whole program. A stratum that no
-update can follow (`StatefulStratum.whole`) is evaluated anew whenever a change reaches it.
+An epoch tries Update, with a budget of `switch` times the cost of the last Bootstrap, in work done (repeatable; the
+indexes for updates are part of it) or in seconds. Where that does not suffice, nothing of what Update did remains, and
+evaluation starts over: with the stratum that needed too much, or (`switching="program"`, as in the paper) with the
+whole program. A stratum that no update can follow (`StatefulStratum.whole`) is evaluated anew whenever a change reaches
+it.
 
 The indexes that only updates need are built in the background once Bootstrap is done; whoever comes first waits.
 """
@@ -26,9 +27,11 @@ from tidelog.evaluate.bootstrap import Bootstrap
 from tidelog.evaluate.engine import EngineOptions, EpochReport, StratumReport
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.state import Change, State
+from tidelog.evaluate.statistics import INDEXING
 from tidelog.evaluate.update import StratumUpdate
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database, Relation
+from tidelog.store.index import Index
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
 
@@ -38,7 +41,7 @@ class Updater(Protocol):
     @property
     def stale(self) -> bool: ...
 
-    def prepare(self) -> None: ...
+    def prepare(self) -> list[Index]: ...
 
     def run(self, budget: int = ..., watch: Watch | None = ...) -> int: ...
 
@@ -51,8 +54,8 @@ class Keeper(Protocol):
     def keep_update(self, report: EpochReport) -> None: ...
 
 
-LEAST_BUDGET = 1 << 19
-"""A stratum is always allowed this much, some ten milliseconds: starting over has fixed costs of thirty."""
+LEAST_BUDGET = 1 << 20
+"""A stratum is always allowed this much, ten to twenty milliseconds: starting over has fixed costs of thirty."""
 LOOKS = 3
 """How often Update looks at an affected derivation, about."""
 
@@ -158,11 +161,13 @@ class Elastic:
 
     def prepare(self) -> None:
         """Plan and build what the next updates need."""
+        indexes: dict[int, Index] = {}
         for stratum in filter(self.follows, self.state.program.strata):
             update = self.updates.get(stratum.relations)
             if update is None or update.stale:
                 update = self.updates[stratum.relations] = self.updater(stratum)
-            update.prepare()
+            indexes |= {index.address: index for index in update.prepare()}
+        self.database.build(list(indexes.values()))
 
     def finish_preparation(self) -> None:
         """Wait until nobody else works on the database; raises what went wrong in the background."""
@@ -253,10 +258,15 @@ class Elastic:
         if self.strategy != "elastic" or self.options.budget == "seconds":
             return UNLIMITED
         if stratum is None or self.options.switching == "program":
-            effort = sum(self.efforts.values())
+            cost = sum(map(self.cost_anew, self.efforts))
         else:
-            effort = self.efforts.get(stratum.relations, 0)
-        return max(LEAST_BUDGET, int(self.options.switch * effort))
+            cost = self.cost_anew(stratum.relations)
+        return max(LEAST_BUDGET, int(self.options.switch * cost))
+
+    def cost_anew(self, relations: tuple[str, ...]) -> float:
+        """What it takes to start a stratum over, in bindings: its evaluation, and its indexes, which are made anew."""
+        entries = sum(self.database[name].count * len(self.database[name].indexes) for name in relations)
+        return self.efforts.get(relations, 0) + INDEXING * entries
 
     def hopeless(self, stratum: StatefulStratum) -> bool:
         """Whether it is clear beforehand that Update will not do: the work grows at least with the share of the input

@@ -18,6 +18,7 @@ from tidelog.plan.derivations import update_plans
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import ArithmeticFault
 from tidelog.store.filing import Filing
+from tidelog.store.index import Index
 from tidelog.store.layout import NEVER, R_CAME, R_LEFT, R_LOST
 from tidelog.store.update import UNLIMITED, Update, Watch, changed_rows
 
@@ -38,9 +39,9 @@ class StratumUpdate:
     def stale(self) -> bool:
         return self.update.stale
 
-    def prepare(self) -> None:
-        """Build what the first update would otherwise wait for."""
-        self.update.prepare()
+    def prepare(self) -> list[Index]:
+        """Do what the first update would otherwise wait for, but for these indexes, which are to be built."""
+        return self.update.prepare()
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
         """Update the stratum by what changed below it and among its facts; the work done."""

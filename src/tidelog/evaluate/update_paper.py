@@ -31,6 +31,7 @@ from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.plan.paper_terms import Switches, Term, TermPlan, term_plans
 from tidelog.plan.stateful import StatefulStratum
+from tidelog.store.index import Index
 from tidelog.store.layout import NEVER
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
@@ -57,8 +58,9 @@ class PaperUpdate:
     def stale(self) -> bool:
         return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[Index]:
         prepare(self.state, [rows for _, rows in self.rules])
+        return []
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
         """Update the stratum by what changed below it and among its facts; the work done."""

@@ -180,8 +180,8 @@ class Scheduler:
         return self.estimate.fanout(atom.relation, view, columns)
 
     def index_work(self, atom: core.CoreAtom, columns: tuple[int, ...]) -> float:
-        """What it takes before the atom can be looked up by these columns: nothing in a plan with a pivot, which runs again
-        and again, nor if all columns are known, or none."""
+        """What it takes before the atom can be looked up by these columns: nothing in a plan with a pivot, which runs
+        again and again, nor if all columns are known, or none."""
         if self.steps or not columns or len(columns) == len(atom.args):
             return 0.0
         return self.estimate.index_work(atom.relation, columns)

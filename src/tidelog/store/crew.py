@@ -69,8 +69,8 @@ class Crew:
             for encoded in team:
                 encoded.levels[y.L_SHARED // 8] = encoded.plan[y.P_SHARED // 8] = 0
 
-    def update(self, indexes: Sequence[Index]) -> None:
-        """Bring indexes up to date, each on one thread."""
+    def update(self, indexes: Sequence[Index], threads: int | None = None) -> None:
+        """Bring indexes up to date, each on one thread: of so many, or of the crew's."""
         todo = list(indexes)
 
         def work(_: int) -> None:
@@ -82,4 +82,4 @@ class Crew:
                     return
                 self.database.update(index, scratch)
 
-        self._map(work, range(min(self.threads, max(len(todo), 1))))
+        self._map(work, range(min(threads or self.threads, max(len(todo), 1))))

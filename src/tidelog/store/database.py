@@ -236,6 +236,10 @@ class Database:
         while (status := self.kernels.update_index(index.address, at)) != y.DONE:
             self.serve_index(status, index)
 
+    def build(self, indexes: Sequence[Index]) -> None:
+        """Bring large indexes up to date, two at a time: nobody but the caller has anything to do meanwhile."""
+        self.crew.update(indexes, threads=2)
+
     def serve_index(self, status: int, index: Index) -> None:
         if status == y.GROW_KEYS:
             index.grow_keys()

@@ -18,6 +18,7 @@ from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.filing import Filing
+from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import is_native
 from tidelog.store.pipeline import Pipeline
@@ -120,8 +121,8 @@ class Update:
         """The iteration that was settled last."""
         return int(self.block[y.U_BUCKET // 8])
 
-    def prepare(self) -> None:
-        """Encode the plans and build the indexes that they need, so far as that is not done."""
+    def prepare(self) -> list[Index]:
+        """Encode the plans, so far as that is not done; the indexes that must be built before they run."""
         if self._encoded_for != self.database.layout_version:
             pipelines = [*self._pipelines, *(p for stages in self._stages.values() for p in stages.pipelines)]
             while sum(p.encoded().stale for p in pipelines):
@@ -136,13 +137,11 @@ class Update:
                 [r.address for r in self.relations],
                 list(self._indexes),
             )
-        for index in self._indexes.values():
-            if index.behind > MANY:
-                self.database.update(index)
+        return [index for index in self._indexes.values() if index.behind > MANY]
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> None:
         """Run to the end. `watch(bucket, work)` is called now and then; it may raise to stop."""
-        self.prepare()
+        self.database.build(self.prepare())
         encoded, plans, indexes = self._encoded, self._plans, self._indexes
         self._begin(budget)
         while (status := self.database.kernels.run_update(self.filing.address)) != y.DONE:
