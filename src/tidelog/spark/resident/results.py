@@ -2,7 +2,7 @@
 
 A DataFrame is lazy, and reads when it is used: rows of an epoch can be read while the session is in it (see
 `exchange`). Nothing passes through the driver. (A join of ids with the dictionary in Spark took five times as long:
-decision 0010.)
+decision 0009.)
 """
 
 from __future__ import annotations
