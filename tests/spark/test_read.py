@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tidelog
@@ -81,3 +83,28 @@ def test_what_spark_cannot_read_is_said_with_its_place(spark: Any, tmp_path: Pat
     assert raised.value.codes == ("TL1205",)
     assert "nowhere" in str(raised.value)
     assert ".input edge(" in str(raised.value)
+
+
+@pytest.mark.parametrize("executor", ["columnar", "dataframe"])
+def test_columns_of_parquet_go_by_name_or_by_position_and_folders_may_have_partitions(
+    spark: Any, tmp_path: Path, executor: str
+) -> None:
+    numbers, texts = zip(*ROWS, strict=True)
+    pq.write_table(pa.table({"b": texts, "a": numbers}), tmp_path / "named.parquet")
+    pq.write_table(pa.table({"x": pa.array(numbers, pa.int32()), "y": texts}), tmp_path / "placed.parquet")
+    spark.createDataFrame(list(ROWS), "a bigint, b string").write.partitionBy("a").parquet(str(tmp_path / "parts"))
+    program = "".join(
+        f'.decl {name}(a: number, b: symbol)\n.input {name}(IO="spark", format="parquet", path="{tmp_path}/{file}")\n'
+        for name, file in (("named", "named.parquet"), ("placed", "placed.parquet"), ("parted", "parts"))
+    )
+    with tidelog.Session(program, spark=spark, executor=executor) as s:
+        s.bootstrap()
+        for name in ("named", "placed", "parted"):
+            assert {(row.a, row.b) for row in s[name].collect()} == ROWS, name
+
+
+def test_a_null_in_parquet_is_an_error(spark: Any, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1, None], "b": ["x", "y"]}), tmp_path / "edge.parquet")
+    with pytest.raises(TidelogError) as raised:
+        facts(spark, tmp_path, f'(IO="spark", format="parquet", path="{tmp_path}/edge.parquet")')
+    assert "attribute `a`" in str(raised.value)

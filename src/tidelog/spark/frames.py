@@ -54,7 +54,7 @@ _ACCEPTED = {
 class Frame:
     """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text. With
     files, the DataFrame only numbers the shares of the tasks, which read the text or, of Parquet, the columns of these
-    names."""
+    names; then `columns` are the facts as Spark would read them."""
 
     frame: DataFrame
     info: RelationInfo
@@ -63,11 +63,13 @@ class Frame:
     skip_bad_rows: bool = False
     files: Shares | None = None
     names: tuple[str, ...] = ()
+    columns: DataFrame | None = None
 
     def typed(self) -> DataFrame:
         """A DataFrame with the attributes as columns, of SPARK_TYPES; malformed facts make its job fail."""
-        if self.lines is None and self.files is None:
-            return self.frame.select(*(self.frame[n].cast(SPARK_TYPES[k]).alias(n) for n, k in _columns(self.info)))
+        if self.lines is None:
+            columns = self.frame if self.columns is None else self.columns
+            return columns.select(*(columns[n].cast(SPARK_TYPES[k]).alias(n) for n, k in _columns(self.info)))
         checked, kinds = checked_batches(self), self.info.kinds
 
         def parse(batches: Batches) -> Iterator[pa.RecordBatch]:

@@ -129,7 +129,7 @@ class FactReader:
         named = set(found.columns) == set(info.attributes)
         names = info.attributes if named else tuple(found.columns)
         tasks, files = shared_out(self.spark, stretches)
-        return replace(facts, frame=tasks, files=files, names=names)
+        return replace(facts, frame=tasks, files=files, names=names, columns=facts.frame)
 
     def _loaded(
         self,
