@@ -1,11 +1,6 @@
-"""Frames that are computed once and cut off from how they were computed.
+"""The frames of a fixpoint: each is computed, counted and cut off from its past (`spark/cut.py`).
 
 A fixpoint makes each frame from the last; without a cut, the plan of iteration k contains those of all before it.
-Spark's reliable checkpoints are used where the session has a folder for them (`spark.checkpoint.dir`); otherwise local
-ones, which live in the executors' memory and on their disks. On a cluster local checkpoints are kept twice, so that the
-loss of one executor loses nothing. Nothing has to be released by hand: Spark drops a checkpoint once nobody refers to
-its frame.
-
 `take` runs one Spark action. What it counts is observed while the frame is computed; where a session does not report
 that (Spark Connect), a second action over the finished frame counts.
 """
@@ -14,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark import StorageLevel
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from tidelog.analysis.clauses import Clause
+from tidelog.spark.cut import cutter
 from tidelog.spark.dataframe.faults import translated
 from tidelog.spark.dataframe.sql import Query, Sql, of_frame
 
@@ -30,8 +24,7 @@ class Checkpoints:
     def __init__(self, spark: SparkSession, clauses: list[Clause]) -> None:
         self.spark, self.clauses = spark, clauses
         self.actions = 0
-        self.reliable = _setting(spark, "spark.checkpoint.dir") is not None
-        self.replicated = not (_setting(spark, "spark.master") or "local").startswith("local")
+        self.cut = cutter(spark)
         self.observes = not type(spark).__module__.startswith("pyspark.sql.connect")
 
     def take(self, rows: Query, counted: Mapping[str, Sql]) -> tuple[Query, dict[str, int]]:
@@ -54,18 +47,3 @@ class Checkpoints:
     def _taken(self, frame: DataFrame, rows: Query) -> Query:
         """The computed rows. That they are one partition must be said again: a checkpoint forgets it."""
         return of_frame(frame.coalesce(1) if rows.single else frame, rows.columns, rows.single)
-
-    def cut(self, frame: DataFrame) -> DataFrame:
-        """The frame, computed, without its past."""
-        if self.reliable:
-            return frame.checkpoint()
-        if self.replicated:
-            return frame.localCheckpoint(storageLevel=StorageLevel.MEMORY_AND_DISK_2)
-        return frame.localCheckpoint()
-
-
-def _setting(spark: SparkSession, key: str) -> str | None:
-    try:
-        return spark.conf.get(key, None)
-    except PySparkException:  # a server may hide its settings
-        return None

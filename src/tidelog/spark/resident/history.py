@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidelog.analysis.check import Checked
-from tidelog.spark.dataframe.checkpoints import Checkpoints
+from tidelog.spark.cut import cutter
 from tidelog.spark.frames import Frame
 from tidelog.spark.read import Given
 from tidelog.spark.session import ChangeSet
@@ -32,7 +32,7 @@ class History:
         self.checked = checked
         self.epoch = 0
         self.changes: list[ChangeSet] = []
-        self._checkpoints = Checkpoints(spark, checked.clauses)
+        self._cut = cutter(spark)
 
     def begin(self, change: ChangeSet, epoch: int) -> None:
         self.epoch, self.changes = epoch, [change]
@@ -63,6 +63,3 @@ class History:
             name: [replace(part, frame=self._cut(part.frame)) if isinstance(part, Frame) else part for part in parts]
             for name, parts in given.items()
         }
-
-    def _cut(self, frame: DataFrame) -> DataFrame:
-        return self._checkpoints.cut(frame)
