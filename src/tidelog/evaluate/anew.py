@@ -1,11 +1,14 @@
 """A stratum evaluated anew within an epoch: where Update cannot follow, or would cost too much.
 
-Its relations are replaced by new ones, which Bootstrap fills; then it is marked in them what was there before, so that
-the strata above are told the net change like after any update. Cost: that of the stratum's Bootstrap and at most a
-look-up per tuple.
+Its relations are replaced by new ones, which Bootstrap fills, and compared with the old ones. A stratum above that is
+updated must see the state before, so for it the new relations are marked: what is new, and, as rows of tuples that are
+not there, what is gone. Where nobody looks back they stay as they are. Cost: that of the stratum's Bootstrap, at most a
+look-up per tuple, and, if marked, an insertion for each tuple that is gone.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -26,17 +29,30 @@ def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) 
         fill(state.database[name], rows)
     bootstrap.evaluate([stratum])
     for old in replaced:
-        state.epoch.changes[old.name] = mark_before(state.database[old.name], old)
+        state.epoch.changes[old.name] = compared(state.database[old.name], old)
 
 
-def mark_before(new: Relation, old: Relation) -> Change:
-    """Mark in a new relation which tuples the old one had: those that are gone are entered as rows that were there
-    before and are not now. The iterations that shared tuples had before are not kept; nobody above asks for them."""
-    inserted, gone = new.database.difference(new, old)
+def compared(new: Relation, old: Relation) -> Change:
+    """What came and went when a new relation took the place of an old one."""
+    return Change(*new.database.difference(new, old), old)
+
+
+def mark_changes(state: State, names: Iterable[str]) -> None:
+    """Let the state before be seen in these relations, if they were replaced in this epoch."""
+    for name in names:
+        change = state.epoch.changes.get(name)
+        if change is not None and change.old is not None:
+            state.epoch.changes[name] = _marked(state.database[name], change, change.old)
+
+
+def _marked(new: Relation, change: Change, old: Relation) -> Change:
+    """The same change, with rows of the new relation for what is gone. The iterations that shared tuples had before are
+    not kept; nobody above asks for them."""
+    gone = change.deleted
     deleted = np.arange(new.count, new.count + len(gone))
     for piece in pieces(gone):
         new.append_absent(old.rows()[gone[piece]])
-    new.set_before(inserted, NEVER)
+    new.set_before(change.inserted, NEVER)
     new.set_before(deleted, old.before(gone))
     new.dirty = new.dirty or len(gone) > 0
-    return Change(inserted, deleted)
+    return Change(change.inserted, deleted)

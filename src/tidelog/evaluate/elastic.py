@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tidelog.analysis.check import Checked
 from tidelog.evaluate.aggregate_update import AggregateUpdate
-from tidelog.evaluate.anew import evaluate_anew, mark_before
+from tidelog.evaluate.anew import compared, evaluate_anew, mark_changes
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap
 from tidelog.evaluate.engine import EngineOptions, EpochReport, StratumReport
@@ -154,8 +154,7 @@ class Elastic:
         """The change from a relation to the one that took its place."""
         new = self.database[old.name]
         if new.stateful and old.count:
-            self.report_changes(report, {old.name: mark_before(new, old)})
-            self.state.forget_before(new)
+            self.report_changes(report, {old.name: compared(new, old)})
         elif new.count and old.name in self.state.checked.relations:
             report.inserted[old.name] = new.rows()  # all of them, and no copy
 
@@ -229,6 +228,7 @@ class Elastic:
             if self.options.switching == "program":
                 raise OverBudget
             return self.evaluate_anew(stratum, "too much of what it reads has changed for an Update")
+        mark_changes(self.state, stratum.inputs)
         self.options.limits.relations = stratum.relations
         marks = {name: len(self.database[name].log) for name in stratum.relations}
         try:
@@ -300,9 +300,11 @@ class Elastic:
         for name, change in changes.items():
             if name not in self.state.checked.relations:
                 continue
-            for told, numbers in ((report.inserted, change.inserted), (report.deleted, change.deleted)):
-                if len(numbers):
-                    told[name] = self.database[name].rows()[numbers]
+            relation = self.database[name]
+            if len(change.inserted):
+                report.inserted[name] = relation.rows()[change.inserted]
+            if len(change.deleted):
+                report.deleted[name] = (relation if change.old is None else change.old).rows()[change.deleted]
 
     # ---- contents
 

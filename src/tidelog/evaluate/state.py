@@ -30,10 +30,12 @@ FEW_DEAD = 1024
 
 @dataclass
 class Change:
-    """The net change of a relation in this epoch, as row numbers."""
+    """The net change of a relation in this epoch, as row numbers. Of a relation that was replaced, the deleted ones are
+    rows of the `old` one."""
 
     inserted: Words
     deleted: Words
+    old: Relation | None = None
 
     def __bool__(self) -> bool:
         return len(self.inserted) + len(self.deleted) > 0

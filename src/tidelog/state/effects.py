@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tidelog.evaluate.anew import mark_changes
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.state import State
 from tidelog.state.columns import DELETE, GIVEN, INSERT, UPDATE, Effect, Shape
@@ -26,6 +27,7 @@ def effects(
         if shape.kind == GIVEN:
             effect = _of_facts(relation.arity, name.removesuffix("@given"), delete, insert)
         elif name in state.epoch.replaced:
+            mark_changes(state, [name])
             effect = _of_replaced(relation, state.epoch.replaced[name])
         else:
             effect = _of_log(relation)
