@@ -15,6 +15,7 @@ from frame_subject import FrameSubject
 from strategies.engine import checked_program
 from tidelog.errors import Source, TidelogError
 from tidelog.evaluate.engine import EngineOptions
+from tidelog.spark.dataframe import epoch, fixpoint, given, tables
 from tidelog.spark.dataframe.engine import DataFrames
 
 RUN = Path(__file__).parent / "frame_run.py"
@@ -66,6 +67,23 @@ def test_the_number_of_jobs_does_not_grow_with_the_number_of_rules(spark: Any) -
     few, many = jobs_of(spark, "few rules", CLOSURE, edges), jobs_of(spark, "many rules", CLOSURE + more, edges)
     assert few[0] == 4  # the facts, two iterations that find something and one that does not
     assert many == few
+
+
+def test_large_relations_are_spread_over_tasks_and_large_changes_start_over(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the limits for small ones out of the way."""
+    for module in (tables, fixpoint, given):
+        monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(epoch, "LEAST_BUDGET", 1)
+    subject = FrameSubject(spark, CLOSURE, "elastic")
+    chain = {(i, i + 1) for i in range(6)}
+    subject.bootstrap({"edge": chain})
+    report = subject.update({"edge": {(2, 3)}}, {"edge": set()})
+    assert report.strategy == "bootstrap"
+    assert "Update needed more than 0.2" in report.why
+    expected = {(i, j) for i in range(7) for j in range(i + 1, 7) if not i <= 2 < j}
+    assert subject.rows("path") == expected
 
 
 def test_a_fault_names_its_rule_and_changes_nothing(spark: Any) -> None:
