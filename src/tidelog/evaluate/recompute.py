@@ -111,7 +111,8 @@ def _compare(old: Relation, new: Relation, name: str, report: EpochReport) -> No
     """Enter the difference between two states of a relation."""
     before, after = old.rows(), new.rows()
     if not len(before):
-        report.inserted |= {name: after} if len(after) else {}  # all of them, and no copy
+        if len(after):
+            report.inserted[name] = after  # all of them, and no copy
         return
     gone, come = before[~new.contains(before)], after[~old.contains(after)]
     if len(gone):

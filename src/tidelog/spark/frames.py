@@ -53,8 +53,8 @@ _ACCEPTED = {
 @dataclass(frozen=True)
 class Frame:
     """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text. With
-    files, the DataFrame only numbers the shares of the tasks, which read the text or, of Parquet, the columns of these
-    names; then `columns` are the facts as Spark would read them."""
+    files, the DataFrame only numbers the shares of the tasks, which read the text or the columns of Parquet; then
+    `columns` are the facts as Spark would read them. `names` are the columns' own, in the order of the attributes."""
 
     frame: DataFrame
     info: RelationInfo
@@ -113,7 +113,8 @@ def framed(data: DataFrame, info: RelationInfo, types: TypeSystem) -> Frame:
     if not info.arity:
         return Frame(data, info, types)
     if set(names) == set(info.attributes):
-        data = data.select(*info.attributes)
+        names = list(info.attributes)
+        data = data.select(*names)
     elif len(names) != info.arity:
         shown = ", ".join(names)
         raise error(
@@ -132,7 +133,7 @@ def framed(data: DataFrame, info: RelationInfo, types: TypeSystem) -> Frame:
     else:
         data = data.toDF(*info.attributes)
     _check_types(data, info)
-    return Frame(data, info, types)
+    return Frame(data, info, types, names=tuple(names))
 
 
 def _check_types(data: DataFrame, info: RelationInfo) -> None:

@@ -126,10 +126,8 @@ class FactReader:
         stretches = parquet_stretches(path, found.columns)
         if stretches is None or not info.arity:
             return facts
-        named = set(found.columns) == set(info.attributes)
-        names = info.attributes if named else tuple(found.columns)
         tasks, files = shared_out(self.spark, stretches)
-        return replace(facts, frame=tasks, files=files, names=names, columns=facts.frame)
+        return replace(facts, frame=tasks, files=files, columns=facts.frame)
 
     def _loaded(
         self,
