@@ -30,7 +30,7 @@ from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import INDEXING
 from tidelog.evaluate.update import StratumUpdate
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.store import Database, Relation
+from tidelog.store import Database, Relation, release_spare
 from tidelog.store.index import Index
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
@@ -169,6 +169,7 @@ class Elastic:
                 update = self.updates[stratum.relations] = self.updater(stratum)
             indexes |= {index.address: index for index in update.prepare()}
         self.database.build(list(indexes.values()))
+        release_spare()  # what replaced relations left, and the indexes had no use for
 
     def finish_preparation(self) -> None:
         """Wait until nobody else works on the database; raises what went wrong in the background."""

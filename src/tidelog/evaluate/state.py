@@ -151,7 +151,7 @@ class State:
             if relation.stateful and len(relation.log):
                 relation.commit()
                 self._compact(relation)
-        release_spare()  # what the last epoch left and this one had no use for; the next may do as this one did
+        release_spare()  # what this epoch had no use for; what it replaced is for the indexes that come next
         for name, old in self.epoch.replaced.items():
             self.database.retire(old)
             self.forget_before(self.database[name])

@@ -106,9 +106,11 @@ class Database:
         self.retire(self.relations.pop(name))
 
     def renew(self, names: Sequence[str]) -> list[Relation]:
-        """Put an empty relation in the place of each of these; the ones that were there, which stay as they are."""
+        """Put an empty relation in the place of each of these; the ones that were there, which stay as they are but for
+        their indexes: the memory of those is there for the new ones."""
         replaced = [self.relations[name] for name in names]
         for old in replaced:
+            old.release_indexes()
             fresh = self.relations[old.name] = Relation(self, old.name, old.arity, stateful=old.stateful)
             self.adopt(fresh)
         return replaced

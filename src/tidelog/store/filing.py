@@ -2,8 +2,8 @@
 
 What it holds: the update block (see `layout`), the memory that it points to, and one *form* for each rule that files:
 its head relation and the relations and roles of its body, which is what settling needs to know of a record. What is
-always true: record 0 is none; bucket numbers are iterations. Cost: 4 bytes per word of a record; memory is given back
-when a stratum is done.
+always true: record 0 is none; bucket numbers are iterations. Cost: 4 bytes per word of a record; others may have
+the memory when a stratum is done.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Filing:
     def reset(self) -> None:
         """Forget all events."""
         if self._arena.capacity > SMALL:
+            self._arena.recycle()
             self._arena = Growable(1, False, 64)
         if len(self._seen) > SMALL:
             self._seen = np.zeros(64, np.int64)

@@ -44,7 +44,7 @@ def _mapped(nbytes: int, huge: bool = True) -> NDArray[np.uint8] | None:
 
 
 _spare_tables: dict[int, list[mmap.mmap]] = {}  # by their number of bytes
-_spare_areas: dict[int, list[tuple[int, mmap.mmap]]] = {}  # of growable arrays, by their width; with the bytes in use
+_spare_areas: list[tuple[int, mmap.mmap]] = []  # of growable arrays, with the bytes in use
 
 
 def recycle(table: Array) -> None:
@@ -126,23 +126,21 @@ class Growable:
 
     def _spare_area(self, nbytes: int) -> NDArray[np.uint8] | None:
         """Recycled memory, if there is some of which so many bytes would use a good part."""
-        spare = _spare_areas.get(self._width)
-        if not spare or self.sparse or nbytes < HUGE:
+        if not _spare_areas or self.sparse or nbytes < HUGE:
             return None
-        for entry in spare[:]:
+        for entry in _spare_areas[:]:
             used, area = entry
             if nbytes <= 2 * used <= 16 * nbytes and nbytes <= len(area):
                 with contextlib.suppress(ValueError):  # another thread was faster
-                    spare.remove(entry)
+                    _spare_areas.remove(entry)
                     return np.frombuffer(area, np.uint8)
         return None
 
     def recycle(self) -> None:
-        """Keep the memory, once no view of it is left, for another of this width."""
+        """Keep the memory, once no view of it is left, for another one."""
         if not self.sparse and (area := _area_of(self.data)) is not None:
             entry = self.capacity * self._width, area
-            spare = _spare_areas.setdefault(self._width, [])
-            weakref.finalize(_root(self.data), spare.append, entry).atexit = False
+            weakref.finalize(_root(self.data), _spare_areas.append, entry).atexit = False
 
     def widen(self, used: int) -> None:
         """Turn 32-bit words into 64-bit ones."""

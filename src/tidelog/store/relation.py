@@ -82,7 +82,7 @@ class Relation(BulkRows):
         self.block[layout.R_STATE // 8] = stateful
         self.tick = 2
         if stateful:
-            self.forget_log()
+            self.begin_log()
         self._initialise()
 
     def _initialise(self) -> None:
@@ -202,11 +202,15 @@ class Relation(BulkRows):
         for index in self.indexes.values():
             index.reset()
 
+    def release_indexes(self) -> None:
+        """Let go of the memory of the indexes; who needs one again builds it again."""
+        for index in self.indexes.values():
+            index.dispose()
+
     def dispose(self) -> None:
         """Let go of all memory, for a relation that nobody will use again (rows handed out stay valid)."""
-        for index in self.indexes.values():
-            index.dispose()  # indexes and their relation hold each other
-        self.indexes = {}
+        self.release_indexes()
+        self.indexes = {}  # indexes and their relation hold each other
         recycle(self._table)
         for part in (self._rows, self._numbers, *((self._now,) if self.stateful else ())):
             part.recycle()

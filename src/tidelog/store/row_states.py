@@ -128,6 +128,12 @@ class RowStates:
 
     def forget_log(self) -> None:
         """The running update is over: what was before is what is now."""
+        for notes in (*self._lists, self._log):
+            notes.recycle()
+        self.begin_log()
+
+    def begin_log(self) -> None:
+        """Empty lists, and an empty log."""
         self._lists = Growable(1, True, 8), Growable(1, True, 8), Growable(1, True, 8)
         self._log = Growable(3, False, 8)
         for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST, layout.R_NLOG):

@@ -380,18 +380,22 @@ def seek_block(r: int, table: int, block: int, s: int, mask: int) -> int:
 @kernel
 def insert_blocked(r: int, columns: int, keys: int, m: int, slots: int, numbers: int) -> None:
     """insert_numbered for a table of blocks: (key without six bits, bitmap, number of its list of rows, and the bits
-    that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row)."""
+    that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row). `slots` is
+    scratch."""
     table, bits, n, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT), ld64(r + R_NUMBERS)
     wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
     stride, now, derived = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_NOW), ld64(r + R_DERIVED)
     shift, mask, counting = 64 - bits, (1 << bits) - 1, 0 < iteration < NEVER
     for i in range(m):
-        s = lshr(mix(lshr(ld64(keys + i * 8), 6)), shift)
-        st64(slots + i * 8, s)
-        prefetch(table + s * 32)
+        prefetch(table + lshr(mix(lshr(ld64(keys + i * 8), 6)), shift) * 32)
     for i in range(m):
         key = ld64(keys + i * 8)
-        slot, bit = seek_block(r, table, lshr(key, 6) | TOP, ld64(slots + i * 8), mask), 1 << (key & 63)
+        slot = seek_block(r, table, lshr(key, 6) | TOP, lshr(mix(lshr(key, 6)), shift), mask)
+        st64(slots + i * 8, slot)
+        prefetch(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
+    for i in range(m):
+        key, slot = ld64(keys + i * 8), ld64(slots + i * 8)
+        bit = 1 << (key & 63)
         word = ld64(slot + B_BITS)
         row = n
         if word & bit == 0:

@@ -61,8 +61,8 @@ def fits_columns(columns: int, arity: int, pack: int, m: int, keys: int, chosen:
 
 
 @kernel
-def find_numbered(r: int, columns: int, m: int, keys: int, found: int) -> None:
-    """find_rows in a table of packed keys, or of blocks of them."""
+def seek_numbers(r: int, columns: int, m: int, keys: int, found: int) -> None:
+    """found[i] := where the row number of tuple i stands, or -1, in a table of packed keys, or of blocks of them."""
     arity, table, bits, pack = ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_PACK)
     blocked, lists = ld64(r + R_MODE) == BLOCKED, ld64(r + R_NUMBERS)
     shift, mask = 64 - bits, (1 << bits) - 1
@@ -89,13 +89,27 @@ def find_numbered(r: int, columns: int, m: int, keys: int, found: int) -> None:
                 e = ld64(slot)
                 if e == wanted:
                     if not blocked:
-                        st64(found + i * 8, ld64(slot + 8))
+                        st64(found + i * 8, slot + 8)
                     elif lshr(ld64(slot + 8), key & 63) & 1:
-                        st64(found + i * 8, ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4))
+                        st64(found + i * 8, lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
                     break
                 if e == 0:
                     break
                 s = (s + 1) & mask
+
+
+@kernel
+def find_numbered(r: int, columns: int, m: int, keys: int, found: int) -> None:
+    """find_rows in a table of packed keys, or of blocks of them."""
+    seek_numbers(r, columns, m, keys, found)
+    if ld64(r + R_MODE) == BLOCKED:
+        for i in range(m):
+            if ld64(found + i * 8) >= 0:
+                prefetch(ld64(found + i * 8))
+    for i in range(m):
+        at = ld64(found + i * 8)
+        if at >= 0:
+            st64(found + i * 8, ld32(at) if ld64(r + R_MODE) == BLOCKED else ld64(at))
 
 
 @kernel
@@ -166,7 +180,10 @@ def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: in
     if ld64(r + R_COUNT) == 0:
         return
     if mode in (TAGGED, NUMBERED, BLOCKED):
-        find_rows(r, columns, m, keys, found)
+        if mode == TAGGED:
+            find_rows(r, columns, m, keys, found)
+        else:
+            seek_numbers(r, columns, m, keys, found)
         for i in range(m):
             st64(found + i * 8, int(ld64(found + i * 8) >= 0))
         return
