@@ -74,7 +74,9 @@ class Scheduler:
                 self.place_atom(atom, pending)
 
     def atom_order(self, atoms: list[core.CoreAtom], others: Sequence[core.CoreItem]) -> Iterable[core.CoreAtom]:
-        return best_order(atoms, others, self.bound, self.fanout, self.index_work) if len(atoms) > 1 else atoms
+        if len(atoms) < 2:
+            return atoms
+        return best_order(atoms, others, self.bound, self.fanout, self.index_work, connected=self.state is not None)
 
     # ---- what needs no search
 
