@@ -374,12 +374,12 @@ class Encoder:
             else:
                 index, served = self._choose_index(relation, match, outs)
                 level = self._below(y.PROBE, after)
-                level[y.L_INDEX // 8] = index.address
+                level[y.L_INDEX // 8], level[y.L_RELATION // 8] = index.address, relation.address
                 self._set(level, y.L_NKEY, y.L_KEYS, [self._column(o, above) for _, o in match.key])
                 checks = self._checks(match, index.position, above, served=served)
                 checks += self._entry_checks(relation, index, match.view)
                 self._sorted_bounds(level, index, served, above)
-                self._outs(level, [(index.position(c), s) for c, s in outs])
+                self._outs(level, [(index.place(c), s) for c, s in outs])
             level[y.L_VIEW // 8] = VIEWS[match.view]
             self._set(level, y.L_NCHECK, y.L_CHECKS, [w for c in checks for w in c], len(checks))
         for slot, operand in copies:
@@ -394,7 +394,9 @@ class Encoder:
     ) -> tuple[Index, Sequence[Bound]]:
         """A sorted index serves the bounds of one column, if the relation does not change meanwhile."""
         columns = tuple(c for c, _ in match.key)
-        values = {c for c, _ in outs} | {c for pair in match.same for c in pair} | {b.column for b in match.bounds}
+        values = {c for pair in match.same for c in pair} | {b.column for b in match.bounds}
+        if not self._through_rows(relation, match):
+            values |= {c for c, _ in outs}
         values -= set(columns)
         served: Sequence[Bound] = ()
         calm = match.relation not in self.changing and relation.restless < RESTLESS
@@ -410,6 +412,14 @@ class Encoder:
         index = relation.index(columns, values)
         self.indexes.append((index, index.version))
         return index, served
+
+    def _through_rows(self, relation: Relation, match: Match) -> bool:
+        """Whether a probe takes its columns from rows, so far as entries do not have them: in an update, and where the
+        index is there already and would have to be built anew."""
+        if match.view in STATES:
+            return True
+        index = relation.indexes.get((tuple(c for c, _ in match.key), None))
+        return relation.stateful and match.relation not in self.changing and index is not None and index.filled
 
     @staticmethod
     def _first(bounds: Sequence[Bound], direction: str) -> Bound | None:
@@ -446,7 +456,9 @@ class Encoder:
         fields = ((left, y.O_INDEX, y.O_VIEW, y.O_KEYS), (right, y.O_TARGET, y.O_SPARE, y.O_A))
         for match, at, view, keys in fields:
             columns = tuple(c for c, _ in match.key)
-            index = self.database[match.relation].index(columns, {c for c, _ in match.outputs})
+            relation = self.database[match.relation]
+            through = self._through_rows(relation, match)
+            index = relation.index(columns, set() if through else {c for c, _ in match.outputs})
             self.indexes.append((index, index.version))
             block[at // 8], block[view // 8] = index.address, VIEWS[match.view]
             self._set(block, y.O_NKEY, keys, [self._column(o) for _, o in match.key])

@@ -2,8 +2,8 @@
 
 What it holds: the update block (see `layout`), the memory that it points to, and one *form* for each rule that files:
 its head relation and the relations and roles of its body, which is what settling needs to know of a record. What is
-always true: record 0 is none; bucket numbers are iterations. Cost: 4 bytes per word of a record; others may have
-the memory when a stratum is done.
+always true: record 0 is none; bucket numbers are iterations; the records of a settled bucket are used again. Cost: 4
+bytes per word of a record that waits; others may have the memory when a stratum is done.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Filing:
             self._seen = np.zeros(64, np.int64)
         self._buckets[: self.highest + 1] = 0
         self.block[y.U_ARENA_USED // 8] = 1
+        self.block[y.U_FREE // 8 :] = 0
         self.block[y.U_HIGHEST // 8] = 0
         self._publish()
 

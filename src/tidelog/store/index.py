@@ -2,7 +2,10 @@
 
 What is always true: after `update`, all rows before delta_stop are in it, in row order within a key (or, for a
 sorted index, by the values of one column; such an index is built anew when the relation has changed).
-Cost: 32 bytes per key slot, and one word per value column and row, at most doubled by growth.
+Cost: 32 bytes per key slot, and one word per value column and row, at most doubled by growth. In a relation with state
+an entry begins with the row's number, through which the other columns are found, too: one more cache miss, in return for
+entries half as large or less. That is how updates read it, and whoever comes after the index is built; what a Bootstrap
+joins with has the columns in its entries.
 """
 
 from __future__ import annotations
@@ -58,9 +61,17 @@ class Index:
         """How many rows are not in it yet."""
         return self.relation.delta_stop - self._get(layout.X_UPTO)
 
+    @property
+    def filled(self) -> bool:
+        return self._get(layout.X_UPTO) > 0
+
     def position(self, column: int) -> int:
         """Where a column lies in an entry."""
         return self.values.index(column)
+
+    def place(self, column: int) -> int:
+        """Where a column is found: in an entry, or through its row."""
+        return self.position(column) if column in self.values else layout.THROUGH_ROW - column
 
     @property
     def nbytes(self) -> int:

@@ -40,7 +40,7 @@ B_BITS, B_LIST, B_STAMP, B_FRESH = 8, 16, 20, 24  # in the slot of a block
 TOP = -(2**63)  # marks a slot in use
 GOLDEN = -7046029254386353131
 
-# An index: a key table of 32-byte slots, and an arena of entries (the other columns, one segment per key).
+# An index: a key table of 32-byte slots, and an arena of entries (other columns, or the row's number; one segment per key).
 (
     X_RELATION, X_NKEY, X_KEYS, X_NVALUE, X_VALUES, X_TABLE, X_BITS, X_USED, X_LIMIT, X_ARENA, X_ARENA_CAPACITY,
     X_ARENA_USED, X_MODE, X_PACK, X_UPTO, X_COUNTED, X_MULTIPLIER, X_SHIFT, X_NEED, X_ORDER, X_FREE,
@@ -50,6 +50,7 @@ X_SIZE = 21 + X_CLASSES
 S_KEY, S_OFFSET, S_LENGTH, S_CAPACITY, S_PREVIOUS, S_STAMP, S_BYTES = 0, 8, 16, 20, 24, 28, 32
 
 ROW = -1  # in place of a column: the number of the row
+THROUGH_ROW = -2  # less a column, in place of a position in an entry: not in the entry, but in the row that it names
 
 # Views, as the kernels number them: three are ranges of rows, two ask for the state of a row, three are lists of rows.
 ALL, DELTA, OLD, BEFORE, AFTER, LEFT, CAME, LOST = range(8)
@@ -102,9 +103,10 @@ PHASE_PLANS, PHASE_ADVANCE, PHASE_INDEXES = range(3)
 (
     U_PHASE, U_POSITION, U_BUCKET, U_HIGHEST, U_NPLAN, U_PLANS, U_NOWN, U_OWN, U_NALL, U_ALL, U_NINDEX, U_INDEXES,
     U_ARENA, U_ARENA_CAPACITY, U_ARENA_USED, U_BUCKETS, U_NBUCKET, U_SEEN, U_SEEN_CAPACITY, U_OPS, U_NEED,
-    U_SUBJECT, U_WORK, U_BUDGET, U_SCRATCH,
-) = _fields(25)  # fmt: skip
-U_SIZE = 25
+    U_SUBJECT, U_WORK, U_BUDGET, U_SCRATCH, U_FREE,
+) = _fields(26)  # fmt: skip
+U_LONGEST = 64  # words of a record: longer ones are not used again within an update
+U_SIZE = 26 + U_LONGEST
 PHASE_BUCKET, PHASE_EXTEND, PHASE_FILE = range(3)
 RECORD = 3  # words of an event before the rows of its body
 DEPARTURES, ARRIVALS, NDEPARTURE, NARRIVAL = 0, 8, 16, 24  # a bucket: first records, numbers of records

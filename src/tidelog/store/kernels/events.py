@@ -68,7 +68,9 @@ from tidelog.store.layout import (
     U_ARENA_USED,
     U_BUCKET,
     U_BUCKETS,
+    U_FREE,
     U_HIGHEST,
+    U_LONGEST,
     U_NBUCKET,
     U_NEED,
     U_NOWN,
@@ -112,6 +114,27 @@ def level_of(r: int, row: int, role: int, which: int) -> int:
 # Filing
 
 
+@inlined
+def take_record(u: int, words: int) -> int:
+    """A record of so many words: one that has been settled, if there is one, or the next in the arena."""
+    if words < U_LONGEST:
+        at = ld64(u + U_FREE + words * 8)
+        if at != 0:
+            st64(u + U_FREE + words * 8, ld32(ld64(u + U_ARENA) + at * 4))
+            return at
+    at = ld64(u + U_ARENA_USED)
+    st64(u + U_ARENA_USED, at + words)
+    return at
+
+
+@inlined
+def leave_record(u: int, at: int, words: int) -> None:
+    """Let a record be used again. Its bucket may still be compared with it: only the link is written."""
+    if words < U_LONGEST:
+        st32(ld64(u + U_ARENA) + at * 4, ld64(u + U_FREE + words * 8))
+        st64(u + U_FREE + words * 8, at)
+
+
 @kernel
 def file_chunk(p: int, op: int, m: int) -> int:
     """File the derivations of a chunk as departures (O_CODE 0) or arrivals (1); a status."""
@@ -141,11 +164,12 @@ def file_chunk(p: int, op: int, m: int) -> int:
         st64(u + U_HIGHEST, highest)
     first = ARRIVALS if arriving else DEPARTURES
     number = NARRIVAL if arriving else NDEPARTURE
-    arena, at = ld64(u + U_ARENA), ld64(u + U_ARENA_USED)
+    arena = ld64(u + U_ARENA)
     for i in range(m):
         bucket = ld64(buckets + i * 8)
         if bucket > 0:
             place = ld64(u + U_BUCKETS) + bucket * BUCKET_BYTES
+            at = take_record(u, words)
             record = arena + at * 4
             st32(record, ld64(place + first))
             st32(record + 4, ld64(op + O_B))
@@ -154,8 +178,6 @@ def file_chunk(p: int, op: int, m: int) -> int:
                 st32(record + (RECORD + j) * 4, ld64(ld64(parts + j * PART_BYTES) + i * 8))
             st64(place + first, at)
             st64(place + number, ld64(place + number) + 1)
-            at += words
-    st64(u + U_ARENA_USED, at)
     st64(p + P_DERIVATIONS, ld64(p + P_DERIVATIONS) + m)
     st64(p + P_EFFORT, ld64(p + P_EFFORT) + m * FILE_EFFORT)
     return DONE
@@ -274,7 +296,9 @@ def settle_departures(u: int, k: int) -> None:
             set_derivations(r, row, count)
             if count == 0:
                 push(r, R_LOST, R_NLOST, row)
-        at = ld32(record)
+        following = ld32(record)
+        leave_record(u, at, RECORD + ld64(op + O_NCHECK))
+        at = following
 
 
 @kernel
@@ -298,7 +322,9 @@ def settle_arrivals(u: int, k: int) -> None:
                 set_iteration(r, row, k)
                 set_derivations(r, row, 1)
                 push(r, R_CAME, R_NCAME, row)
-        at = ld32(record)
+        following = ld32(record)
+        leave_record(u, at, RECORD + ld64(op + O_NCHECK))
+        at = following
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 from tidelog.store.kernels.arithmetic import compare, less
 from tidelog.store.kernels.lookup import find_segments
 from tidelog.store.kernels.membership import iteration_in
-from tidelog.store.kernels.raw import as_bits, as_float, fetch_add, inlined, kernel, ld64, ldw, st64
+from tidelog.store.kernels.raw import as_bits, as_float, fetch_add, inlined, kernel, ld64, ldw, prefetch, st64
 from tidelog.store.layout import (
     CHECK_BYTES,
     CHECK_COLUMN,
@@ -66,6 +66,7 @@ from tidelog.store.layout import (
     RANGE,
     ROW,
     SCAN,
+    THROUGH_ROW,
     UNIT,
     X_ARENA,
     X_NVALUE,
@@ -136,13 +137,30 @@ def number_rows(r: int, entries: int, k: int, column: int) -> None:
 
 
 @kernel
+def copy_through_rows(r: int, entries: int, k: int, at: int, column: int) -> None:
+    """Copy a column (at so many bytes in a row) of the rows that k index entries name, which is the first thing in an
+    entry with a row number."""
+    rows, wide = ld64(r + R_ROWS), ld64(r + R_WIDE)
+    stride = ld64(r + R_STRIDE) << (2 + wide)
+    for j in range(k):
+        value = rows + ldw(ld64(entries + j * 8), wide) * stride + at
+        prefetch(value)
+        st64(column + j * 8, value)
+    for j in range(k):
+        st64(column + j * 8, ldw(ld64(column + j * 8), wide))
+
+
+@kernel
 def copy_entries(level: int, entries: int, k: int, wide: int) -> None:
     """Copy the output columns of k entries, given by address."""
     outs = ld64(level + L_OUTS)
     for o in range(ld64(level + L_NOUT)):
-        at, column = ld64(outs + o * 16) << (2 + wide), ld64(outs + o * 16 + 8)
-        if at < 0:
+        place, column = ld64(outs + o * 16), ld64(outs + o * 16 + 8)
+        at = place << (2 + wide)
+        if place == ROW:
             number_rows(ld64(level + L_RELATION), entries, k, column)
+        elif place < 0:
+            copy_through_rows(ld64(level + L_RELATION), entries, k, (THROUGH_ROW - place) << (2 + wide), column)
         elif wide:
             for j in range(k):
                 st64(column + j * 8, ldw(ld64(entries + j * 8) + at, 1))
