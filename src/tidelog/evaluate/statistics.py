@@ -1,8 +1,8 @@
 """Sizes and fan-outs of the relations as they are now, for the join order.
 
 They come from a random sample of a relation's rows, taken once for all of its columns, and are kept until the relation
-has doubled, so that asking costs little. The sample is large, because one value that many rows share decides what a join
-on it costs, and a small one may not have it.
+has doubled, so that asking costs little. The sample is large: a value that many rows share decides what a join on it
+costs, and a small sample may not have it.
 A relation of the running stratum will grow: while it is smaller than the largest relation that feeds the stratum, it
 is taken to be as large as that.
 """

@@ -5,8 +5,8 @@ what is known by then, each filter that can be decided divides them. To this com
 that the order needs. For every set of atoms only the cheapest way to have joined them is kept, so n atoms cost 2^n, not
 n!; beyond MOST_ATOMS the cheapest next atom is taken greedily.
 
-A *connected* order takes an atom of which nothing is known only when there is no other. For plans that begin with a
-change: to look at all of a relation costs its size every time, while the fan-outs multiplied along a connected order say
+A *connected* order takes an atom of which nothing is known only when there is no other. It is for plans that begin with
+a change: to look at all of a relation costs its size every time, while fan-outs multiplied along a connected order say
 what the most frequent values would cost, which a change seldom has.
 """
 

@@ -3,9 +3,9 @@
 What is always true: after `update`, all rows before delta_stop are in it, in row order within a key (or, for a
 sorted index, by the values of one column; such an index is built anew when the relation has changed).
 Cost: 32 bytes per key slot, and one word per value column and row, at most doubled by growth. In a relation with state
-an entry begins with the row's number, through which the other columns are found, too: one more cache miss, in return for
-entries half as large or less. That is how updates read it, and whoever comes after the index is built; what a Bootstrap
-joins with has the columns in its entries.
+an entry begins with the row's number, through which the other columns are found, too: one more cache miss, for entries
+half as large or less. That is how updates read it, and whoever comes after the index is built; what a Bootstrap joins
+with has the columns in its entries.
 """
 
 from __future__ import annotations

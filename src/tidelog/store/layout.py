@@ -40,7 +40,7 @@ B_BITS, B_LIST, B_STAMP, B_FRESH = 8, 16, 20, 24  # in the slot of a block
 TOP = -(2**63)  # marks a slot in use
 GOLDEN = -7046029254386353131
 
-# An index: a key table of 32-byte slots, and an arena of entries (other columns, or the row's number; one segment per key).
+# An index: a key table of 32-byte slots, and an arena of entries (other columns, row numbers), one segment per key.
 (
     X_RELATION, X_NKEY, X_KEYS, X_NVALUE, X_VALUES, X_TABLE, X_BITS, X_USED, X_LIMIT, X_ARENA, X_ARENA_CAPACITY,
     X_ARENA_USED, X_MODE, X_PACK, X_UPTO, X_COUNTED, X_MULTIPLIER, X_SHIFT, X_NEED, X_ORDER, X_FREE,
