@@ -82,9 +82,12 @@ def block_rows(r: int, keys: int, m: int, first: int) -> None:
     """number_rows for a table of blocks."""
     table, bits, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_NUMBERS)
     shift, mask, iteration, stop = 64 - bits, (1 << bits) - 1, ld64(r + R_ITERATION), ld64(r + R_DELTA_STOP)
+    block, slot = -1, 0
     for i in range(m):
         key = ld64(keys + i * 8)
-        slot = seek_block(r, table, lshr(key, 6) | TOP, lshr(mix(lshr(key, 6)), shift), mask)
+        if lshr(key, 6) != block:  # rows often come in the order of their keys
+            block = lshr(key, 6)
+            slot = seek_block(r, table, block | TOP, lshr(mix(block), shift), mask)
         bit = 1 << (key & 63)
         st64(slot + B_BITS, ld64(slot + B_BITS) | bit)
         st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, first + i)

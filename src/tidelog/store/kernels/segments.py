@@ -10,6 +10,7 @@ Cost: two cache misses per appended row, prefetched; one for the slot and one pe
 
 from __future__ import annotations
 
+from tidelog.store.kernels.direct_build import count_direct, fill_direct, is_direct
 from tidelog.store.kernels.identity import mix
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64, stw
 from tidelog.store.layout import (
@@ -234,7 +235,7 @@ def append_range(x: int, stop: int, stamp: int, scratch: int) -> int:
 
 @kernel
 def count_rows(x: int, stop: int, scratch: int) -> int:
-    """First build: count the entries of every key (in its capacity), then lay the segments out; a status."""
+    """First build: count the entries of every key in its capacity; a status."""
     counted = ld64(x + X_COUNTED)
     while counted < stop:
         m = min(stop - counted, BLOCK)
@@ -246,18 +247,26 @@ def count_rows(x: int, stop: int, scratch: int) -> int:
             st32(slot + S_CAPACITY, ld32(slot + S_CAPACITY) + 1)
         counted += m
         st64(x + X_COUNTED, counted)
+    return DONE
+
+
+@kernel
+def lay_out(x: int, stop: int) -> int:
+    """Give every key a segment for as many entries as were counted; a status."""
     nvalue = ld64(x + X_NVALUE)
     if stop * nvalue > ld64(x + X_ARENA_CAPACITY):
         st64(x + X_NEED, stop * nvalue)
         return GROW_ARENA
-    at = 0
+    at, used = 0, 0
     table = ld64(x + X_TABLE)
     for s in range(1 << ld64(x + X_BITS)):
         slot = table + s * S_BYTES
         if ld64(slot):
             st64(slot + S_OFFSET, at)
             at += ld32(slot + S_CAPACITY) * nvalue
+            used += 1
     st64(x + X_ARENA_USED, at)
+    st64(x + X_USED, used)
     return DONE
 
 
@@ -270,9 +279,14 @@ def update_index(x: int, scratch: int) -> int:
     if upto >= stop:
         return DONE
     if upto == 0 and ld64(x + X_ARENA_USED) == 0 and ld64(x + X_NVALUE) and stop > 16:
-        status = count_rows(x, stop, scratch)
+        status = count_direct(x, stop) if is_direct(x) else count_rows(x, stop, scratch)
+        if status == DONE:
+            status = lay_out(x, stop)
         if status != DONE:
             return status
+        if is_direct(x):
+            upto = start if start > 0 else stop
+            fill_direct(x, upto, tick - 1 if start > 0 else tick)
     if upto < start:
         status = append_range(x, start, tick - 1, scratch)
         if status != DONE:
