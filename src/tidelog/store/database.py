@@ -237,6 +237,7 @@ class Database:
         at = address(self.scratch if scratch is None else scratch)
         while (status := self.kernels.update_index(index.address, at)) != y.DONE:
             self.serve_index(status, index)
+        index.forget_slots()
 
     def build(self, indexes: Sequence[Index]) -> None:
         """Bring large indexes up to date, two at a time: nobody but the caller has anything to do meanwhile."""

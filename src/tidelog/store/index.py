@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tidelog.store.relation import Relation
 
 FULLEST = 0.75
+LOOKED_UP_TWICE = 1 << 16
+"""Up to so many rows, a first build looks keys up in both of its passes, which the processor's cache makes cheap."""
 
 
 class Index:
@@ -86,6 +88,8 @@ class Index:
         self.block[layout.X_ARENA_USED // 8] = 0
         self.block[layout.X_FREE // 8 :] = 0
         self._order: Array | None = None
+        self._slots = Growable(1, False, 0)
+        self.block[layout.X_SLOTS // 8] = 0
         self.block[layout.X_ORDER // 8] = 0
         self._arena = Growable(1, self.relation.wide, 16)
         self._publish_arena()
@@ -127,6 +131,21 @@ class Index:
         if self.by is not None:
             self._order = self._sorted_order(n)
             self.block[layout.X_ORDER // 8] = address(self._order)
+        elif n > LOOKED_UP_TWICE and not self._plain:
+            self._slots.grow(0, n)
+            self.block[layout.X_SLOTS // 8] = address(self._slots.data)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the place of a key is found without looking it up (see `kernels/first_build.py`)."""
+        return self._get(layout.X_MULTIPLIER) == 1 and len(self.columns) == 1 and not self.relation.wide
+
+    def forget_slots(self) -> None:
+        """The slots that a first build has noted for its rows are no longer needed, or no longer right."""
+        if self._get(layout.X_SLOTS):
+            self.block[layout.X_SLOTS // 8] = 0
+            self._slots.recycle()
+            self._slots = Growable(1, False, 0)
 
     def _sorted_order(self, n: int) -> Array:
         column = self.relation.rows()[:n, self.by]
@@ -155,6 +174,7 @@ class Index:
 
     def grow_keys(self) -> None:
         """A larger key table, or one addressed by the key itself."""
+        self.forget_slots()
         old, old_bits, old_pack = self._table, self._get(layout.X_BITS), self._pack
         mode, used = self._get(layout.X_MODE), self._get(layout.X_USED)
         n = max(self._get(layout.X_UPTO), self._get(layout.X_COUNTED))

@@ -43,10 +43,10 @@ GOLDEN = -7046029254386353131
 # An index: a key table of 32-byte slots, and an arena of entries (other columns, row numbers), one segment per key.
 (
     X_RELATION, X_NKEY, X_KEYS, X_NVALUE, X_VALUES, X_TABLE, X_BITS, X_USED, X_LIMIT, X_ARENA, X_ARENA_CAPACITY,
-    X_ARENA_USED, X_MODE, X_PACK, X_UPTO, X_COUNTED, X_MULTIPLIER, X_SHIFT, X_NEED, X_ORDER, X_FREE,
-) = _fields(21)  # fmt: skip
+    X_ARENA_USED, X_MODE, X_PACK, X_UPTO, X_COUNTED, X_MULTIPLIER, X_SHIFT, X_NEED, X_ORDER, X_SLOTS, X_FREE,
+) = _fields(22)  # fmt: skip
 X_CLASSES = 32
-X_SIZE = 21 + X_CLASSES
+X_SIZE = 22 + X_CLASSES
 S_KEY, S_OFFSET, S_LENGTH, S_CAPACITY, S_PREVIOUS, S_STAMP, S_BYTES = 0, 8, 16, 20, 24, 28, 32
 
 ROW = -1  # in place of a column: the number of the row

@@ -10,7 +10,7 @@ Cost: two cache misses per appended row, prefetched; one for the slot and one pe
 
 from __future__ import annotations
 
-from tidelog.store.kernels.direct_build import count_direct, fill_direct, is_direct
+from tidelog.store.kernels.first_build import count_direct, fill_first, is_direct
 from tidelog.store.kernels.identity import mix
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64, stw
 from tidelog.store.layout import (
@@ -51,6 +51,7 @@ from tidelog.store.layout import (
     X_PACK,
     X_RELATION,
     X_SHIFT,
+    X_SLOTS,
     X_TABLE,
     X_UPTO,
     X_USED,
@@ -235,8 +236,8 @@ def append_range(x: int, stop: int, stamp: int, scratch: int) -> int:
 
 @kernel
 def count_rows(x: int, stop: int, scratch: int) -> int:
-    """First build: count the entries of every key in its capacity; a status."""
-    counted = ld64(x + X_COUNTED)
+    """First build: count the entries of every key in its capacity, and note the slots of the rows; a status."""
+    counted, table, slots = ld64(x + X_COUNTED), ld64(x + X_TABLE), ld64(x + X_SLOTS)
     while counted < stop:
         m = min(stop - counted, BLOCK)
         status = locate_rows(x, counted, m, scratch)
@@ -245,6 +246,8 @@ def count_rows(x: int, stop: int, scratch: int) -> int:
         for i in range(m):
             slot = ld64(scratch + i * 8)
             st32(slot + S_CAPACITY, ld32(slot + S_CAPACITY) + 1)
+            if slots:
+                st32(slots + (counted + i) * 4, lshr(slot - table, 5))
         counted += m
         st64(x + X_COUNTED, counted)
     return DONE
@@ -284,9 +287,9 @@ def update_index(x: int, scratch: int) -> int:
             status = lay_out(x, stop)
         if status != DONE:
             return status
-        if is_direct(x):
+        if is_direct(x) or ld64(x + X_SLOTS):
             upto = start if start > 0 else stop
-            fill_direct(x, upto, tick - 1 if start > 0 else tick)
+            fill_first(x, upto, tick - 1 if start > 0 else tick)
     if upto < start:
         status = append_range(x, start, tick - 1, scratch)
         if status != DONE:
