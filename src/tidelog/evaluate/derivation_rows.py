@@ -1,12 +1,13 @@
 """The derivations that a plan finds, as row numbers: what set algebra over the state is done with.
 
-A plan that files its derivations is run with a sink in place of the filing. What is always true: a derivation comes
-once per plan; parts are in the order of the rule's body.
+A plan that files its derivations is run with a sink in place of the filing. Those that are not wanted are dropped as
+they come, so that memory holds only the others. What is always true: a derivation comes once per plan; parts are in the
+order of the rule's body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +37,9 @@ class Found:
         return Found(self.heads[chosen], self.rows[chosen], self.parts)
 
 
+Wanted = Callable[[Found], NDArray[np.bool_]]
+
+
 class DerivationRows:
     """A plan that ends with `File`, ready to be run again and again."""
 
@@ -45,10 +49,9 @@ class DerivationRows:
         self.relation, self.args, self.arrives = filed.relation, filed.args, filed.arrives
         self.parts = tuple(part for part in filed.parts if part.role is not Role.VALUE)
         emit = steps.Emit(filed.relation, (*filed.args, *(Slot(part.row) for part in self.parts)))
-        self._batches: list[Words] = []
-        self._run = PlanRun(
-            state.context, replace(plan, steps=(*plan.steps[:-1], emit)), self._batches.append, tuple(own)
-        )
+        self._wanted: Wanted | None = None
+        self._pieces: list[Found] = []
+        self._run = PlanRun(state.context, replace(plan, steps=(*plan.steps[:-1], emit)), self._take, tuple(own))
 
     @property
     def effort(self) -> int:
@@ -58,13 +61,19 @@ class DerivationRows:
     def pipelines(self) -> list[Pipeline]:
         return self._run.pipelines
 
-    def run(self) -> Found:
-        self._batches.clear()
+    def run(self, wanted: Wanted | None = None) -> Found:
+        """The derivations, or those of them that are wanted."""
+        self._wanted, self._pieces = wanted, []
+        self._take(np.empty((0, len(self.args) + len(self.parts)), np.int64))
         self._run.run()
-        arity = len(self.args)
-        found = np.concatenate([np.empty((0, arity + len(self.parts)), np.int64), *self._batches])
-        self._batches.clear()
-        return Found(found[:, :arity], found[:, arity:], self.parts)
+        pieces, self._pieces = self._pieces, []
+        if len(pieces) == 2:
+            return pieces[1]
+        return Found(np.concatenate([p.heads for p in pieces]), np.concatenate([p.rows for p in pieces]), self.parts)
+
+    def _take(self, rows: Words) -> None:
+        found = Found(rows[:, : len(self.args)], rows[:, len(self.args) :], self.parts)
+        self._pieces.append(found if self._wanted is None else found.keep(self._wanted(found)))
 
 
 def prepare(state: State, derivations: Iterable[DerivationRows]) -> None:

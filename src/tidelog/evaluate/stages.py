@@ -2,11 +2,13 @@
 
 What it holds: a list of stages, each from a batch of bindings to a batch. Runs of native steps become one pipeline
 of the store; a plan of native steps only is a single pipeline from its scan to its emit, and no batch is ever made.
+Elsewhere a pipeline hands its bindings on in pieces, as they come: no more than some million are in memory at a time
+(but inside of an aggregate, which bounds its groups instead).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,26 @@ Sink = Callable[[Words], None]
 
 GROUPS_AT_ONCE = 1 << 16
 """How many groups of an aggregate are evaluated together: it bounds the matches held in memory."""
+
+
+class NativeStage:
+    """A pipeline of the store, from bindings of some slots to bindings of others, or (None) of its relations to none
+    that go on."""
+
+    def __init__(self, pipeline: Any, inputs: tuple[int, ...] | None, outputs: tuple[int, ...] | None) -> None:
+        self.pipeline, self.inputs, self.outputs = pipeline, inputs, outputs
+
+    def __call__(self, bindings: Bindings) -> Bindings:
+        rows = self.pipeline.run(self._batch(bindings))
+        return Bindings(0) if self.outputs is None else Bindings.from_rows(rows, self.outputs)
+
+    def pieces(self, bindings: Bindings) -> Iterator[Bindings]:
+        assert self.outputs is not None, "a pipeline with output"
+        for rows in self.pipeline.pieces(self._batch(bindings)):
+            yield Bindings.from_rows(rows, self.outputs)
+
+    def _batch(self, bindings: Bindings) -> Words | None:
+        return None if self.inputs is None else bindings.rows(self.inputs)
 
 
 class PlanRun:
@@ -63,11 +85,21 @@ class PlanRun:
 
     def run(self) -> None:
         try:
-            self._run(self.stages, Bindings.one())
+            self._run_in_pieces(self.stages, Bindings.one())
         except (functors.Fault, ArithmeticFault) as problem:
             raise self.context.fault(self.plan.rule, str(problem)) from None
 
+    def _run_in_pieces(self, stages: list[Stage], bindings: Bindings) -> None:
+        if stages and bindings.count:
+            first, *rest = stages
+            if isinstance(first, NativeStage) and rest:
+                for piece in first.pieces(bindings):
+                    self._run_in_pieces(rest, piece)
+            else:
+                self._run_in_pieces(rest, first(bindings))
+
     def _run(self, stages: list[Stage], bindings: Bindings) -> Bindings:
+        """All at once: for those who want to see the bindings at the end."""
         for stage in stages:
             bindings = stage(bindings)
             if bindings.count == 0:
@@ -118,12 +150,7 @@ class PlanRun:
             options["outputs"] = outputs
         pipeline = database.pipeline(part, slots, **options)
         self.pipelines.append(pipeline)
-
-        def stage(bindings: Bindings) -> Bindings:
-            rows = pipeline.run() if inputs is None else pipeline.run(bindings.rows(inputs))
-            return Bindings(0) if emits else Bindings.from_rows(rows, outputs)
-
-        return stage
+        return NativeStage(pipeline, inputs, None if emits else outputs)
 
     def _python(self, step: steps.Step, needed: set[int]) -> Stage:
         """A step in Python; afterwards only the needed slots are kept."""

@@ -22,6 +22,7 @@ from collections import Counter
 from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, is_negated, level, prepare
@@ -35,6 +36,7 @@ from tidelog.store.index import Index
 from tidelog.store.layout import NEVER
 from tidelog.store.update import UNLIMITED, OverBudget, Watch, changed_rows
 
+Bits = NDArray[np.bool_]
 Tally = dict[str, list[tuple[Words, int]]]
 """Heads by row number, once per derivation, and what a derivation adds to their count."""
 
@@ -105,44 +107,50 @@ class PaperUpdate:
         for term, rows in self.rules:
             if self.diffs.is_empty(term.guard):
                 continue
-            found = rows.run()
             match term.term:
                 case Term.DELETION:
-                    heads = self.deletion(k, rows.relation, found, term)
-                    tally.setdefault(rows.relation, []).append((heads, -1))
+                    change = self.deletion(k, rows, term), -1
                 case Term.INSERTION:
-                    heads = self.insertion(k, rows.relation, found, term)
-                    tally.setdefault(rows.relation, []).append((heads, 1))
+                    change = self.insertion(k, rows, term), 1
                 case Term.REDISCOVERY:
-                    heads = self.rediscovery(k, rows.relation, found)
-                    tally.setdefault(rows.relation, []).append((heads, 1))
+                    change = self.rediscovery(k, rows), 1
+            tally.setdefault(rows.relation, []).append(change)
         return tally
 
-    def deletion(self, k: int, name: str, found: Found, term: TermPlan) -> Words:
+    def deletion(self, k: int, rows: DerivationRows, term: TermPlan) -> Words:
         """Pi#[I_{k-1}^o | N_{k-1}^o | I_{k-1}^-, I_0^+] without I_{k-1}^o"""
-        before, now = self.iterations.of_parts(found)
-        in_diff = np.where(is_negated(found), in_plus(k, before, now), in_minus(k, before, now))
-        found = found.keep((level(found, before) == k - 1) & is_first(in_diff, term.diff))
-        heads = self.state.database[name].find(found.heads)
-        before, _ = self.iterations.of(name, heads)
+
+        def wanted(found: Found) -> Bits:
+            before, now = self.iterations.of_parts(found)
+            in_diff = np.where(is_negated(found), in_plus(k, before, now), in_minus(k, before, now))
+            return (level(found, before) == k - 1) & is_first(in_diff, term.diff)
+
+        heads = self.state.database[rows.relation].find(rows.run(wanted).heads)
+        before, _ = self.iterations.of(rows.relation, heads)
         return heads[before >= k]
 
-    def insertion(self, k: int, name: str, found: Found, term: TermPlan) -> Words:
+    def insertion(self, k: int, rows: DerivationRows, term: TermPlan) -> Words:
         """Pi#[I_{k-1} | N_{k-1} | I_{k-1}^+, I_0^-] without I_{k-1}"""
-        before, now = self.iterations.of_parts(found)
-        in_diff = np.where(is_negated(found), in_minus(k, before, now), in_plus(k, before, now))
-        found = found.keep((level(found, now) == k - 1) & is_first(in_diff, term.diff))
-        heads = self.state.database[name].enter_absent(found.heads)
-        _, now = self.iterations.of(name, heads)
+
+        def wanted(found: Found) -> Bits:
+            before, now = self.iterations.of_parts(found)
+            in_diff = np.where(is_negated(found), in_minus(k, before, now), in_plus(k, before, now))
+            return (level(found, now) == k - 1) & is_first(in_diff, term.diff)
+
+        heads = self.state.database[rows.relation].enter_absent(rows.run(wanted).heads)
+        _, now = self.iterations.of(rows.relation, heads)
         return heads[now >= k]
 
-    def rediscovery(self, k: int, name: str, found: Found) -> Words:
+    def rediscovery(self, k: int, rows: DerivationRows) -> Words:
         """I_{k-1}^- and Pi#[I_{k-1}^o and I_{k-1} | N_{k-1}] without I_{k-1}"""
-        before, now = self.iterations.of_parts(found)
-        absent_before = np.all((before == NEVER) | ~is_negated(found), axis=1)
-        found = found.keep((level(found, now) == k - 1) & (level(found, before) < k) & absent_before)
-        heads = self.state.database[name].find(found.heads)
-        before, now = self.iterations.of(name, heads)
+
+        def wanted(found: Found) -> Bits:
+            before, now = self.iterations.of_parts(found)
+            absent_before = np.all((before == NEVER) | ~is_negated(found), axis=1)
+            return (level(found, now) == k - 1) & (level(found, before) < k) & absent_before
+
+        heads = self.state.database[rows.relation].find(rows.run(wanted).heads)
+        before, now = self.iterations.of(rows.relation, heads)
         return heads[in_minus(k, before, now)]
 
     # ---- lines 10 to 13: the new N_k
@@ -180,17 +188,17 @@ class PaperUpdate:
 # ---- sets, by the iterations of tuples before and now
 
 
-def in_minus(k: int, before: Words, now: Words) -> np.ndarray:
+def in_minus(k: int, before: Words, now: Words) -> Bits:
     """I_{k-1}^-: in I_{k-1}^o and not in I_{k-1}"""
     return (before < k) & (now >= k)
 
 
-def in_plus(k: int, before: Words, now: Words) -> np.ndarray:
+def in_plus(k: int, before: Words, now: Words) -> Bits:
     """I_{k-1}^+: in I_{k-1} and not in I_{k-1}^o"""
     return (now < k) & (before >= k)
 
 
-def is_first(in_diff: np.ndarray, part: int | None) -> np.ndarray:
+def is_first(in_diff: Bits, part: int | None) -> Bits:
     """Whether this part is the first that is in the diff: so that a derivation with several is counted once."""
     return in_diff[:, part] & ~in_diff[:, :part].any(axis=1)
 

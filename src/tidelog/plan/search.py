@@ -57,9 +57,11 @@ def best_order(
         way = ways.get(chosen)
         if way is None:
             continue
-        pending = [atom for place, atom in enumerate(atoms) if not chosen & 1 << place]
-        for atom in _connected(pending, slots[chosen]) if connected else pending:
-            after = chosen | 1 << atoms.index(atom)
+        pending = [(place, atom) for place, atom in enumerate(atoms) if not chosen & 1 << place]
+        if connected:
+            pending = [p for p in pending if _is_connected(p[1], slots[chosen])] or pending
+        for place, atom in pending:
+            after = chosen | 1 << place
             if after not in slots:
                 slots[after] = core.known_from(slots[chosen] | set(core.slots_in(atom.args)), rest)
             columns = _known_columns(atom, slots[chosen])
@@ -79,17 +81,17 @@ def _greedy(
     order: list[core.CoreAtom] = []
     pending = list(atoms)
     while pending:
-        candidates = _connected(pending, known) if connected else pending
-        atom = min(candidates, key=lambda a: fanout(a, _known_columns(a, known)))
+        candidates = [a for a in pending if _is_connected(a, known)] if connected else []
+        atom = min(candidates or pending, key=lambda a: fanout(a, _known_columns(a, known)))
         pending.remove(atom)
         order.append(atom)
         known = core.known_from(known | set(core.slots_in(atom.args)), rest)
     return tuple(order)
 
 
-def _connected(atoms: list[core.CoreAtom], known: frozenset[int]) -> list[core.CoreAtom]:
-    """Those of which something is known (of an atom without columns, everything); all, if there are none."""
-    return [atom for atom in atoms if not atom.args or _known_columns(atom, known)] or atoms
+def _is_connected(atom: core.CoreAtom, known: frozenset[int]) -> bool:
+    """Whether something is known of an atom; of one without columns, everything."""
+    return not atom.args or bool(_known_columns(atom, known))
 
 
 def _known_columns(atom: core.CoreAtom, known: frozenset[int]) -> tuple[int, ...]:

@@ -253,12 +253,14 @@ class Database:
         else:
             raise AssertionError(f"status {status} of an index update")
 
-    def run_plan(self, encoded: Encoded) -> None:
-        """Run a plan from its beginning to its end."""
+    def run_plan(self, encoded: Encoded) -> Iterator[None]:
+        """Run a plan from its beginning to its end, with a pause now and then (after `budget` bindings)."""
         encoded.plan[y.P_LEVEL // 8] = -1
         at = address(encoded.plan)
         while (status := self.kernels.run_plan(at)) != y.DONE:
             self.serve_plan(status, encoded)
+            if status == y.PAUSE:
+                yield
 
     def serve_plan(self, status: int, encoded: Encoded) -> None:
         """Do what a plan asks for."""

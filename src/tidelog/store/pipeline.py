@@ -7,7 +7,7 @@ that it uses has got another layout.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,10 @@ from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
+
+
+PIECE = 1 << 18
+"""Rows of output from which on they are handed over at the next pause."""
 
 
 class Pipeline:
@@ -83,6 +87,21 @@ class Pipeline:
 
     def run(self, batch: Any = None) -> Array | None:
         """Run over the database, or over a batch (one column per input slot); gives the output batch, if any."""
+        for _ in self.database.run_plan(self._begin(batch)):
+            pass
+        return None if self._sink is None or self._keeps else self._sink.rows()
+
+    def pieces(self, batch: Any = None) -> Iterator[Array]:
+        """The same, for a pipeline with output: as it comes, so that never all of it need be in memory."""
+        encoded, sink = self._begin(batch), self._sink
+        assert sink is not None, "an output"
+        for _ in self.database.run_plan(encoded):
+            if sink.count >= PIECE:
+                yield sink.rows().copy()
+                sink.count = 0
+        yield sink.rows()
+
+    def _begin(self, batch: Any) -> Encoded:
         encoded = self.encoded()
         if self._source is not None:
             rows = np.ascontiguousarray(batch, np.int64).reshape(len(batch), len(self.inputs or ()))
@@ -93,8 +112,7 @@ class Pipeline:
             self._sink.clear()
         for index, _ in encoded.indexes:
             self.database.update(index)
-        self.database.run_plan(encoded)
-        return None if self._sink is None or self._keeps else self._sink.rows()
+        return encoded
 
 
 class Alternatives:
