@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+logger = logging.getLogger(__name__)
+
 ARRIVAL = 60.0
 """Seconds that a cluster's executors may take to register, which they do after the session has started."""
+NOTICEABLE = 2.0
 UNKNOWN = 16
 """Tasks to make where the session does not tell how many can run."""
 
@@ -21,11 +25,17 @@ def shares(spark: SparkSession, pieces: int) -> int:
 
 
 def await_slots(spark: SparkSession, needed: int) -> int | None:
-    """How many tasks can run at once, as soon as that suffices, or after giving a cluster's executors time to come."""
+    """How many tasks can run at once, as soon as that suffices, or after giving a cluster's executors time to come. A
+    wait that can be felt is logged."""
     context = classic_context(spark)
     patience = 0.0 if context is None or str(context.master).startswith("local") else ARRIVAL
-    deadline = time.monotonic() + patience
-    while (slots := task_slots(spark)) is not None and slots < needed and time.monotonic() < deadline:
+    start = time.monotonic()
+    quiet = True
+    while (slots := task_slots(spark)) is not None and slots < needed and time.monotonic() < start + patience:
+        if quiet and time.monotonic() > start + NOTICEABLE:
+            quiet = False
+            logger.warning("waiting up to %.0f s for the executors of %s: %d of %d task slots are there",
+                           patience, context.master, slots, needed)  # fmt: skip
         time.sleep(0.1)
     return slots
 
