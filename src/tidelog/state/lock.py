@@ -66,16 +66,20 @@ class Lock:
     @staticmethod
     def take(files: Files) -> Lock:
         """Take the lock; an error that names its owner if someone has it."""
-        me = Owner.me()
-        with problems.explained("write to", files.where):
-            files.make_folder("")
-            with files.guarded():
-                holder = read_owner(files)
-                if holder is not None and not holder.is_gone:
-                    raise problems.locked(files.where, str(holder))
-                files.replace(NAME, lambda sink: sink.write((json.dumps(asdict(me), indent=1) + "\n").encode()))
-        lock = Lock(files, me)
-        lock.check()
+        lock = Lock(files, Owner.me())
+        try:
+            with problems.explained("write to", files.where):
+                files.make_folder("")
+                with files.guarded():
+                    holder = read_owner(files)
+                    if holder is not None and not holder.is_gone:
+                        raise problems.locked(files.where, str(holder))
+                    text = json.dumps(asdict(lock.owner), indent=1) + "\n"
+                    files.replace(NAME, lambda sink: sink.write(text.encode()))
+                lock.check()
+        except BaseException:
+            lock.release()  # the file may be in place, though something behind it failed
+            raise
         return lock
 
     def check(self) -> None:
