@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,37 @@ def test_a_failure_leaves_the_last_epoch() -> None:
     assert subject.state() == before
     subject.update({}, {"top": {(20,)}})
     assert len(subject.state()["n"]) == 21
+
+
+class FullDisk:
+    """Keeps no epoch."""
+
+    def keep_bootstrap(self, *_: object) -> None:
+        raise OSError("no space left")
+
+    keep_update = keep_bootstrap
+
+
+@pytest.mark.parametrize("switching", ["stratum", "program"])
+def test_a_stratum_evaluated_anew_in_vain_can_be_updated_again(switching: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its indexes went when it was replaced; they are built again."""
+    subject = Subject(REACH_AND_MORE, "elastic", switching=switching)
+    edges = chain(60)
+    subject.bootstrap({"edge": edges})
+    subject.update({"edge": {(3, 4)}}, {"edge": set()})
+    engine = subject.engine
+    assert isinstance(engine, elastic.Elastic)
+    before = subject.state()
+    with monkeypatch.context() as patched:
+        patched.setattr(elastic, "LEAST_BUDGET", 10)
+        patched.setattr(engine, "options", replace(engine.options, switch=0.0))
+        patched.setattr(engine, "keeper", FullDisk())
+        with pytest.raises(OSError, match="no space"):
+            subject.update({"edge": {(30, 31)}}, {"edge": {(3, 4)}})
+    assert subject.state() == before
+    report = subject.update({"edge": {(10, 11)}}, {"edge": {(3, 4)}})
+    assert report.strategy == "update"
+    same_state(subject, {"edge": edges - {(10, 11)}})
 
 
 def test_division_by_zero_in_an_update_names_the_rule() -> None:
