@@ -16,6 +16,7 @@ from tidelog.evaluate.bootstrap import Bootstrap, fill
 from tidelog.evaluate.state import Change, State
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Relation
+from tidelog.store.difference import difference
 from tidelog.store.layout import NEVER
 from tidelog.store.relation import pieces
 
@@ -34,7 +35,7 @@ def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) 
 
 def compared(new: Relation, old: Relation) -> Change:
     """What came and went when a new relation took the place of an old one."""
-    return Change(*new.database.difference(new, old), old)
+    return Change(*difference(new, old), old)
 
 
 def mark_changes(state: State, names: Iterable[str]) -> None:

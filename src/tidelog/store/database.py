@@ -30,9 +30,6 @@ from tidelog.store.stratum import Stratum
 from tidelog.store.symbols import Symbols
 from tidelog.values import Kind
 
-PIECE = 1 << 12
-"""Rows that are compared or looked up at a time, so that what is needed for it stays in the processor's cache."""
-
 
 class Database:
     """Relations in memory. `chunk` is the number of bindings worked on at a time; the other settings are for tests."""
@@ -217,18 +214,6 @@ class Database:
         self.kernels.find_rows(relation.address, address(pointers), len(batch), address(keys), address(found))
         return found
 
-    def difference(self, new: Relation, old: Relation) -> tuple[Array, Array]:
-        """The rows of a relation evaluated anew that the old one did not have before the running update, and those of
-        the old one that the new one does not have. Rows that are in both cost a comparison, or a look-up."""
-        seen = np.zeros(new.count // 64 + 1, np.int64)
-        work = np.zeros(1 + old.arity + (3 + old.arity) * PIECE, np.int64)
-        gone = []
-        for first in range(0, old.count, PIECE):
-            last = min(first + PIECE, old.count)
-            n = self.kernels.match_rows(old.address, new.address, first, last, address(seen), address(work))
-            gone.append(work[1 : n + 1].copy())
-        return _zero_bits(seen, new.count), np.concatenate(gone) if gone else np.zeros(0, np.int64)
-
     # Kernels
 
     def update(self, index: Index, scratch: Array | None = None) -> None:
@@ -283,17 +268,6 @@ class Database:
             relation.refit(*chunk_limits(encoded, subject))
         else:
             raise AssertionError(f"status {status} of a plan")
-
-
-def _zero_bits(words: Array, count: int) -> Array:
-    """The numbers of those of the first so many bits that are not set, word by word from the lowest bit on."""
-    found = []
-    for first in range(0, len(words), PIECE):
-        piece = words[first : first + PIECE]
-        if (piece != -1).any():
-            found.append(np.flatnonzero(np.unpackbits(piece.view(np.uint8), bitorder="little") == 0) + first * 64)
-    numbers = np.concatenate(found) if found else np.zeros(0, np.int64)
-    return numbers[: np.searchsorted(numbers, count)]
 
 
 def _columns(batch: Array) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from tidelog.cache import cache_directory
 KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
     "rebuild_identity", "sample_blocks", "run_update", "find_rows",
-    "number_texts", "rehash_texts", "match_rows",
+    "number_texts", "rehash_texts", "match_rows", "mark_missing", "mark_returned",
 )  # fmt: skip
 ARGUMENTS = 6
 SYMBOL = "tidelog_entry"
@@ -53,6 +53,8 @@ class Kernels:
     number_texts: Callable[[int, int, int, int, int, int], int]
     rehash_texts: Callable[[int], int]
     match_rows: Callable[[int, int, int, int, int, int], int]
+    mark_missing: Callable[[int, int, int], int]
+    mark_returned: Callable[[int, int, int, int, int, int], int]
 
     def __init__(self, pointer: int) -> None:
         word = ctypes.c_int64

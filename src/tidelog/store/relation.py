@@ -314,6 +314,10 @@ class Relation(BulkRows):
                 return
             bits += 1
 
+    def has_blocks_like(self, other: Relation) -> bool:
+        """Whether both have tables of blocks, and a tuple has the same key in both."""
+        return self.mode == other.mode == BLOCKED and np.array_equal(self._pack, other._pack)
+
     def _density(self) -> tuple[float, int]:
         """Tuples per block of 64, and the column that is best packed lowest."""
         bits = max(8, (self.count >> 5).bit_length())

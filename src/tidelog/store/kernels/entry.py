@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.store.kernels.machine import now, run_plan, run_stratum
-from tidelog.store.kernels.matching import match_rows
+from tidelog.store.kernels.matching import mark_missing, mark_returned, match_rows
 from tidelog.store.kernels.membership import find_members, find_rows
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
@@ -43,4 +43,8 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
         rehash_texts(a)
     elif which == 13:
         return match_rows(a, b, c, d, e, f)
+    elif which == 14:
+        mark_missing(a, b, c)
+    elif which == 15:
+        mark_returned(a, b, c, d, e, f)
     return 0
