@@ -45,10 +45,16 @@ def _of_rows(new: Relation, old: Relation) -> tuple[Array, Array]:
 
 def numbers_of(bits: Array, count: int) -> Array:
     """The numbers of those of the first so many bits that are set, word by word from the lowest bit on."""
-    found = []
-    for first in range(0, len(bits), WORDS):
-        piece = bits[first : first + WORDS]
-        if piece.any():
-            found.append(np.flatnonzero(np.unpackbits(piece.view(np.uint8), bitorder="little")) + first * 64)
-    numbers = np.concatenate(found) if found else np.zeros(0, np.int64)
-    return numbers[: np.searchsorted(numbers, count)]
+    if count % 64:
+        bits[count // 64] &= (1 << count % 64) - 1
+    bits = bits[: (count + 63) // 64]
+    pieces = [bits[first : first + WORDS] for first in range(0, len(bits), WORDS)]
+    sizes = [int(np.bitwise_count(piece.view(np.uint64)).sum()) for piece in pieces]
+    numbers = np.empty(sum(sizes), np.int64)
+    at = 0
+    for i, (piece, size) in enumerate(zip(pieces, sizes, strict=True)):
+        if size:
+            found = np.flatnonzero(np.unpackbits(piece.view(np.uint8), bitorder="little"))
+            np.add(found, i * WORDS * 64, out=numbers[at : at + size])
+            at += size
+    return numbers
