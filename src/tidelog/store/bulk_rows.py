@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tidelog.store.database import Database
 
 FULLEST = 0.65
+FULLEST_OF_BLOCKS = 0.75  # whose slots are large, two to a cache line
 DENSE = 2.5  # tuples per block of 64 from which bitmaps pay
 VERY_DENSE = 12.0  # and from which bitmaps with 64 row numbers do
 SAMPLE = 1 << 17  # rows from which density is estimated when they are in order

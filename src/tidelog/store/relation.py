@@ -15,7 +15,7 @@ import numpy as np
 
 from tidelog.plan.steps import View
 from tidelog.store import layout, packing
-from tidelog.store.bulk_rows import DENSE, FULLEST, VERY_DENSE, BulkRows
+from tidelog.store.bulk_rows import DENSE, FULLEST, FULLEST_OF_BLOCKS, VERY_DENSE, BulkRows
 from tidelog.store.index import Index
 from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable, address, recycle, zeros
@@ -104,7 +104,7 @@ class Relation(BulkRows):
     def _publish_table(self, mode: int, bits: int) -> None:
         """Install an empty identity table."""
         self.mode, self._bits, self._used = mode, bits, 0
-        self._limit = int((1 << bits) * FULLEST)
+        self._limit = int((1 << bits) * (FULLEST_OF_BLOCKS if mode == BLOCKED else FULLEST))
         self._table = zeros(layout.SLOT_WORDS[mode] << bits)
         if mode != BLOCKED:
             self._numbers = Growable(64, False, 0)
