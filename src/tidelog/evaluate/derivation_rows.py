@@ -64,16 +64,20 @@ class DerivationRows:
     def run(self, wanted: Wanted | None = None) -> Found:
         """The derivations, or those of them that are wanted."""
         self._wanted, self._pieces = wanted, []
-        self._take(np.empty((0, len(self.args) + len(self.parts)), np.int64))
         self._run.run()
         pieces, self._pieces = self._pieces, []
-        if len(pieces) == 2:
-            return pieces[1]
+        if not pieces:
+            return self._found(np.empty((0, len(self.args) + len(self.parts)), np.int64))
+        if len(pieces) == 1:
+            return pieces[0]
         return Found(np.concatenate([p.heads for p in pieces]), np.concatenate([p.rows for p in pieces]), self.parts)
 
     def _take(self, rows: Words) -> None:
-        found = Found(rows[:, : len(self.args)], rows[:, len(self.args) :], self.parts)
+        found = self._found(rows)
         self._pieces.append(found if self._wanted is None else found.keep(self._wanted(found)))
+
+    def _found(self, rows: Words) -> Found:
+        return Found(rows[:, : len(self.args)], rows[:, len(self.args) :], self.parts)
 
 
 def prepare(state: State, derivations: Iterable[DerivationRows]) -> None:

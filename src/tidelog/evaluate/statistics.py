@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.plan.steps import View
+from tidelog.store import layout
 
 SAMPLE = 1 << 16
 MATTERS = 1000
@@ -26,7 +27,7 @@ INDEXING = 6.0
 """Work to enter a row into an index, in bindings: 40 ns with the memory for it, against some 5 ns."""
 
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(layout.GOLDEN % 2**64)
 
 
 class Statistics:
@@ -113,7 +114,7 @@ def estimate_matches(sample: Any, count: int) -> float:
 
 
 def repetitions(rows: Any) -> Any:
-    """How often each distinct row occurs. (By a hash of it: to sort whole rows takes ten times as long.)"""
+    """How often each distinct row occurs. (By a hash of it: to sort whole rows takes much longer.)"""
     keys = np.zeros(len(rows), np.uint64)
     for column in rows.T:
         keys = (keys ^ column.astype(np.uint64)) * GOLDEN

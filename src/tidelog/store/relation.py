@@ -307,7 +307,7 @@ class Relation(BulkRows):
             recycle(self._table)
             if mode == BLOCKED:
                 self._numbers = Growable(64, False, 0)
-                self._numbers.grow(0, int((1 << bits) * FULLEST))
+                self._numbers.grow(0, int((1 << bits) * FULLEST_OF_BLOCKS))
             self._publish_table(mode, bits)
             scratch = np.zeros(REBUILD_SCRATCH, np.int64)  # its own: several relations may be built at a time
             if self.database.kernels.rebuild_identity(self.address, address(scratch)) == layout.DONE:

@@ -128,11 +128,15 @@ def take_record(u: int, words: int) -> int:
 
 
 @inlined
-def leave_record(u: int, at: int, words: int) -> None:
-    """Let a record be used again. Its bucket may still be compared with it: only the link is written."""
+def leave_record(u: int, at: int, words: int) -> int:
+    """Let a record be used again; the next of its chain. The rest of its bucket may still be compared with it: only the
+    link is written."""
+    record = ld64(u + U_ARENA) + at * 4
+    following = ld32(record)
     if words < U_LONGEST:
-        st32(ld64(u + U_ARENA) + at * 4, ld64(u + U_FREE + words * 8))
+        st32(record, ld64(u + U_FREE + words * 8))
         st64(u + U_FREE + words * 8, at)
+    return following
 
 
 @kernel
@@ -296,9 +300,7 @@ def settle_departures(u: int, k: int) -> None:
             set_derivations(r, row, count)
             if count == 0:
                 push(r, R_LOST, R_NLOST, row)
-        following = ld32(record)
-        leave_record(u, at, RECORD + ld64(op + O_NCHECK))
-        at = following
+        at = leave_record(u, at, RECORD + ld64(op + O_NCHECK))
 
 
 @kernel
@@ -322,9 +324,7 @@ def settle_arrivals(u: int, k: int) -> None:
                 set_iteration(r, row, k)
                 set_derivations(r, row, 1)
                 push(r, R_CAME, R_NCAME, row)
-        following = ld32(record)
-        leave_record(u, at, RECORD + ld64(op + O_NCHECK))
-        at = following
+        at = leave_record(u, at, RECORD + ld64(op + O_NCHECK))
 
 
 @kernel

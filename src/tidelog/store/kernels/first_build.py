@@ -11,6 +11,7 @@ from __future__ import annotations
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64, stw
 from tidelog.store.layout import (
     DONE,
+    GROW_ARENA,
     MISFIT_KEY,
     PACKED,
     R_ROWS,
@@ -25,11 +26,14 @@ from tidelog.store.layout import (
     S_STAMP,
     TOP,
     X_ARENA,
+    X_ARENA_CAPACITY,
+    X_ARENA_USED,
     X_BITS,
     X_COUNTED,
     X_KEYS,
     X_MODE,
     X_MULTIPLIER,
+    X_NEED,
     X_NKEY,
     X_NVALUE,
     X_ORDER,
@@ -38,6 +42,7 @@ from tidelog.store.layout import (
     X_SLOTS,
     X_TABLE,
     X_UPTO,
+    X_USED,
     X_VALUES,
 )
 
@@ -69,6 +74,26 @@ def count_direct(x: int, stop: int) -> int:
         st64(slot, key | TOP)
         st32(slot + S_CAPACITY, ld32(slot + S_CAPACITY) + 1)
     st64(x + X_COUNTED, stop)
+    return DONE
+
+
+@kernel
+def lay_out(x: int, stop: int) -> int:
+    """Give every key a segment for as many entries as were counted; a status."""
+    nvalue = ld64(x + X_NVALUE)
+    if stop * nvalue > ld64(x + X_ARENA_CAPACITY):
+        st64(x + X_NEED, stop * nvalue)
+        return GROW_ARENA
+    at, used = 0, 0
+    table = ld64(x + X_TABLE)
+    for s in range(1 << ld64(x + X_BITS)):
+        slot = table + s * S_BYTES
+        if ld64(slot):
+            st64(slot + S_OFFSET, at)
+            at += ld32(slot + S_CAPACITY) * nvalue
+            used += 1
+    st64(x + X_ARENA_USED, at)
+    st64(x + X_USED, used)
     return DONE
 
 

@@ -102,14 +102,15 @@ def seek_numbers(r: int, columns: int, m: int, keys: int, found: int) -> None:
 def find_numbered(r: int, columns: int, m: int, keys: int, found: int) -> None:
     """find_rows in a table of packed keys, or of blocks of them."""
     seek_numbers(r, columns, m, keys, found)
-    if ld64(r + R_MODE) == BLOCKED:
+    blocked = ld64(r + R_MODE) == BLOCKED
+    if blocked:
         for i in range(m):
             if ld64(found + i * 8) >= 0:
                 prefetch(ld64(found + i * 8))
     for i in range(m):
         at = ld64(found + i * 8)
         if at >= 0:
-            st64(found + i * 8, ld32(at) if ld64(r + R_MODE) == BLOCKED else ld64(at))
+            st64(found + i * 8, ld32(at) if blocked else ld64(at))
 
 
 @kernel

@@ -10,7 +10,7 @@ Cost: two cache misses per appended row, prefetched; one for the slot and one pe
 
 from __future__ import annotations
 
-from tidelog.store.kernels.first_build import count_direct, fill_first, is_direct
+from tidelog.store.kernels.first_build import count_direct, fill_first, is_direct, lay_out
 from tidelog.store.kernels.identity import mix
 from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64, stw
 from tidelog.store.layout import (
@@ -250,26 +250,6 @@ def count_rows(x: int, stop: int, scratch: int) -> int:
                 st32(slots + (counted + i) * 4, lshr(slot - table, 5))
         counted += m
         st64(x + X_COUNTED, counted)
-    return DONE
-
-
-@kernel
-def lay_out(x: int, stop: int) -> int:
-    """Give every key a segment for as many entries as were counted; a status."""
-    nvalue = ld64(x + X_NVALUE)
-    if stop * nvalue > ld64(x + X_ARENA_CAPACITY):
-        st64(x + X_NEED, stop * nvalue)
-        return GROW_ARENA
-    at, used = 0, 0
-    table = ld64(x + X_TABLE)
-    for s in range(1 << ld64(x + X_BITS)):
-        slot = table + s * S_BYTES
-        if ld64(slot):
-            st64(slot + S_OFFSET, at)
-            at += ld32(slot + S_CAPACITY) * nvalue
-            used += 1
-    st64(x + X_ARENA_USED, at)
-    st64(x + X_USED, used)
     return DONE
 
 
