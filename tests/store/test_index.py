@@ -78,3 +78,37 @@ def test_an_index_groups_the_rows_by_their_keys(
             assert (previous, stamp) == (before, relation.tick)
         else:
             assert stamp != relation.tick
+
+
+@pytest.mark.parametrize("steps", [1, 3], ids=["built at once", "extended"])
+@pytest.mark.parametrize("low", [0, -500, 2**40], ids=["from 0", "from -500", "wide"])
+def test_a_relation_gives_its_rows_by_a_column_that_has_an_index(steps: int, low: int) -> None:
+    database = Database()
+    relation = database.create("r", 3, stateful=True)
+    indexes = [relation.index(columns, set()) for columns in ((0, 1), (1,), (0,), (1, 2))]
+    numbers = np.random.default_rng(3).permutation(30_000).astype(np.int64)
+    rows = np.column_stack((numbers, numbers % 700 + low, numbers % 5))
+    for part in np.array_split(rows, steps):
+        relation.insert(part)
+        relation.settle()
+        for index in indexes:
+            database.update(index)
+    if low == 2**40:  # not in reach of a plain array
+        assert relation.key_order() is None
+    else:
+        order = relation.key_order()  # by column 1, which most indexes have
+        assert (order == np.argsort(rows[:, 1], kind="stable")).all()
+    relation.insert(rows[:1] + 10**6)
+    relation.settle()
+    assert relation.key_order() is None, "the indexes do not have all rows"
+
+
+def test_limits_are_those_of_all_rows() -> None:
+    relation = Database().create("r", 2)
+    relation.insert(np.array([[5, -7], [9, 3]]))
+    assert (relation.limits(0, 1), relation.limits(0, 2), relation.limits(1, 2)) == ((5, 5), (5, 9), (-7, 3))
+    relation.insert(np.array([[4, 2**40]]))
+    assert (relation.limits(0, 3), relation.limits(1, 3)) == ((4, 9), (-7, 2**40))
+    relation.clear()
+    relation.insert(np.array([[1, 1]]))
+    assert relation.limits(1, 1) == (1, 1)

@@ -26,9 +26,11 @@ def bootstrap(
     checked = checked_file(program, include_dir, macro, no_warn)
 
     from tidelog.cli.progress import Progress
+    from tidelog.cli.without_pandas import settle_without_pandas
     from tidelog.session import Session
     from tidelog.store import native
 
+    settle_without_pandas()
     with Progress() as progress:
         native.announce = progress.note
         with Session(checked, state=state, facts=fact_dir, functors=functors, observer=progress) as session:

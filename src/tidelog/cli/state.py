@@ -73,12 +73,14 @@ def _told(summary: EpochSummary) -> str:
 
 def compact(state: StateDir, functors: FunctorFile = None) -> None:
     """Fold all changes into new snapshots. Sessions do this by themselves, a little at a time."""
+    from tidelog.cli.without_pandas import settle_without_pandas
     from tidelog.evaluate.elastic import Elastic
     from tidelog.evaluate.engine import EngineOptions
     from tidelog.evaluate.user_functors import load_module
     from tidelog.state.durable import Durable
     from tidelog.state.program_text import stored_program
 
+    settle_without_pandas()
     options = EngineOptions(functors=load_module(functors) if functors else {})
     engine = Durable(Elastic(stored_program(state), options), state)
     try:
@@ -94,9 +96,11 @@ def verify(
     functors: FunctorFile = None,
 ) -> None:
     """Check that a state directory is whole (checksums, counts) and, with --full, right."""
+    from tidelog.cli.without_pandas import settle_without_pandas
     from tidelog.evaluate.user_functors import load_module
     from tidelog.state.verify import verify as verify_state
 
+    settle_without_pandas()
     verdict = verify_state(state, full, load_module(functors) if functors else {})
     for problem in verdict.problems:
         print(problem, file=sys.stderr)

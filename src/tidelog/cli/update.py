@@ -27,10 +27,12 @@ def update(
     report.check()
 
     from tidelog.cli.progress import Progress
+    from tidelog.cli.without_pandas import settle_without_pandas
     from tidelog.session import Session
     from tidelog.state.program_text import stored_program
     from tidelog.store import native
 
+    settle_without_pandas()
     checked = stored_program(state) if migrate is None else checked_file(migrate, None, None)
     with Progress() as progress:
         native.announce = progress.note

@@ -2,8 +2,8 @@
 
 A snapshot has the attributes of a relation as columns, and `_iteration` and `_count`. A file of changes has these and
 `_change_type` (insert, delete, or update: the tuple stays, its iteration or count is another) and `_epoch`; a deleted
-tuple has no iteration and no count. Numbers are int64, unsigned uint64, floats double, symbols text (dictionary
-encoded), records and branches text in Soufflé's syntax.
+tuple has no iteration and no count. A snapshot has no nulls, and says so, which makes it quicker to read. Numbers are
+int64, unsigned uint64, floats double, symbols text (dictionary encoded), records and branches text in Soufflé's syntax.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Shape:
 
     @property
     def snapshot_schema(self) -> Any:
-        return pa.schema([*self.fields, *STATE_FIELDS])
+        return pa.schema([field.with_nullable(False) for field in (*self.fields, *STATE_FIELDS)])
 
     @property
     def change_schema(self) -> Any:

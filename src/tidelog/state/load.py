@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tidelog.analysis.types import TypeSystem
@@ -25,6 +24,7 @@ from tidelog.state.columns import CHANGE, COUNT, GIVEN, ITERATION, Shape
 from tidelog.state.files import Files
 from tidelog.state.manifest import StoredFile, StoredRelation
 from tidelog.store import Database, Relation
+from tidelog.store.bulk_rows import Room
 from tidelog.store.layout import NEVER
 from tidelog.values import Kind
 
@@ -42,9 +42,12 @@ class Loader:
         self._dictionaries = threading.Lock()  # symbols and records are not made by two threads at a time
 
     def load_all(self, wanted: list[tuple[Shape, StoredRelation, Relation]]) -> None:
-        """The tuples of relations, with their iterations and counts; snapshots of several relations at a time."""
+        """The tuples of relations, with their iterations and counts. All readers read a snapshot, the largest first;
+        who reads the last of it builds the identity table, while the others go on to the next."""
+        loadings = [_Loading(self, shape, stored.snapshot, relation) for shape, stored, relation in wanted]
+        loadings.sort(key=lambda loading: -loading.stored.rows)
         with ThreadPoolExecutor(READERS) as pool:
-            list(pool.map(lambda one: self._load_snapshot(one[0], one[1].snapshot, one[2]), wanted))
+            list(pool.map(lambda loading: loading.read_share(), [one for one in loadings for _ in range(READERS)]))
         for shape, stored, relation in wanted:
             for change in stored.changes:
                 self._apply(shape, change, relation)
@@ -61,40 +64,7 @@ class Loader:
                 self.files.where, f"relation {shape.name}", f"it has {found:,} tuples instead of {stored.tuples:,}"
             )
 
-    def _load_snapshot(self, shape: Shape, stored: StoredFile, relation: Relation) -> None:
-        file = open_parquet(self.files, stored, shape)
-        groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
-        starts = np.cumsum([0, *(group.num_rows for group in groups)])
-        often = _often_derived(groups)
-        room = relation.make_room(stored.rows, _is_wide(shape, groups), often)
-
-        def load_groups(first: int) -> None:
-            mine = file if first == 0 else open_parquet(self.files, stored, shape)
-            for number in range(first, len(groups), READERS):
-                at = int(starts[number])
-                for batch in read_batches(self.files, stored, mine, number):
-                    part = slice(at, at + batch.num_rows)
-                    for i in range(shape.info.arity):
-                        room.rows[part, i] = self._words(shape, pa.chunked_array([batch.column(i)]), i)
-                    if room.iterations is not None:
-                        _fill_states(batch, room.iterations[part], room.derived_less_one[part], often)
-                    at = part.stop
-
-        with ThreadPoolExecutor(READERS) as pool:
-            list(pool.map(load_groups, range(min(READERS, len(groups)))))
-        relation.take_rows(stored.rows, *self._limits(shape, groups, room.rows))
-
-    def _limits(self, shape: Shape, groups: list[Any], rows: Any) -> tuple[list[int], list[int]]:
-        """The least and greatest word of each column: those of numbers are in the file, others are looked for."""
-        lows, highs = [], []
-        for i, kind in enumerate(shape.info.kinds):
-            found = _limits_of_numbers(groups, i) if kind is Kind.NUMBER else None
-            low, high = found or (int(rows[:, i].min(initial=0)), int(rows[:, i].max(initial=0)))
-            lows.append(low)
-            highs.append(high)
-        return lows, highs
-
-    def _words(self, shape: Shape, column: Any, i: int) -> Any:
+    def words(self, shape: Shape, column: Any, i: int) -> Any:
         kind, declared = shape.info.kinds[i], self.types.types[shape.info.types[i]]
         if kind in (Kind.SYMBOL, Kind.RECORD):
             with self._dictionaries:
@@ -105,13 +75,13 @@ class Loader:
         table = read_table(self.files, stored, shape)
         words = np.empty((table.num_rows, shape.info.arity), np.int64)
         for i in range(shape.info.arity):
-            words[:, i] = self._words(shape, table.column(i), i)
-        deleted = numbers_of(pc.equal(table.column(CHANGE).cast(pa.string()), "delete").cast(pa.int8()), np.bool_)
+            words[:, i] = self.words(shape, table.column(i), i)
+        deleted = _deletions(table.column(CHANGE))
         if shape.kind == GIVEN:
             self._apply_facts(words, deleted, relation)
             return
-        iterations = np.where(deleted, NEVER, numbers_of(pc.fill_null(table.column(ITERATION), 0), np.int32))
-        counts = numbers_of(pc.fill_null(table.column(COUNT), 0), np.int32)
+        iterations = np.where(deleted, NEVER, numbers_of(table.column(ITERATION), np.int32))
+        counts = np.where(deleted, 0, numbers_of(table.column(COUNT), np.int32))
         relation.put_states(relation.enter_absent(words), iterations, counts)
         relation.dirty = True
 
@@ -125,6 +95,54 @@ class Loader:
         relation.clear()
         relation.insert(np.concatenate((kept, words[~deleted])))
         relation.settle()
+
+
+class _Loading:
+    """A snapshot on its way into a relation. Each of its readers takes every so many of the row groups."""
+
+    def __init__(self, loader: Loader, shape: Shape, stored: StoredFile, relation: Relation) -> None:
+        self.loader, self.shape, self.stored, self.relation = loader, shape, stored, relation
+        self._lock = threading.Lock()
+        self._shares = self._unread = READERS
+        self._room: Room | None = None
+
+    def read_share(self) -> None:
+        file = open_parquet(self.loader.files, self.stored, self.shape)
+        groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
+        often = _often_derived(groups)
+        with self._lock:
+            self._shares -= 1
+            first = self._shares
+            if self._room is None:
+                self._room = self.relation.make_room(self.stored.rows, _is_wide(self.shape, groups), often)
+            room = self._room
+        starts = np.cumsum([0, *(group.num_rows for group in groups)])
+        for number in range(first, len(groups), READERS):
+            at = int(starts[number])
+            for batch in read_batches(self.loader.files, self.stored, file, number):
+                self._enter(batch, room, slice(at, at + batch.num_rows), often)
+                at += batch.num_rows
+        with self._lock:
+            self._unread -= 1
+            last = self._unread == 0
+        if last:
+            self.relation.take_rows(self.stored.rows, *self._limits(groups, room.rows))
+
+    def _enter(self, batch: Any, room: Room, part: slice, often: bool) -> None:
+        for i in range(self.shape.info.arity):
+            room.rows[part, i] = self.loader.words(self.shape, pa.chunked_array([batch.column(i)]), i)
+        if room.iterations is not None:
+            _fill_states(batch, room.iterations[part], room.derived_less_one[part], often)
+
+    def _limits(self, groups: list[Any], rows: Any) -> tuple[list[int], list[int]]:
+        """The least and greatest word of each column: those of numbers are in the file, others are looked for."""
+        lows, highs = [], []
+        for i, kind in enumerate(self.shape.info.kinds):
+            found = _limits_of_numbers(groups, i) if kind is Kind.NUMBER else None
+            low, high = found or (int(rows[:, i].min(initial=0)), int(rows[:, i].max(initial=0)))
+            lows.append(low)
+            highs.append(high)
+        return lows, highs
 
 
 def open_parquet(files: Files, stored: StoredFile, shape: Shape | None = None) -> Any:
@@ -205,9 +223,17 @@ def _often_derived(groups: list[Any]) -> bool:
     return sum(count.total_compressed_size for count in counts) > sum(group.num_rows for group in groups) // 16
 
 
+def _deletions(changes: Any) -> Any:
+    """Which of the changes are deletions."""
+    coded = changes.unify_dictionaries()
+    kinds = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
+    codes = numbers_of(pa.chunked_array([chunk.indices for chunk in coded.chunks], pa.int8()), np.int8)
+    return np.isin(codes, [code for code, kind in enumerate(kinds) if kind == "delete"])
+
+
 def numbers_of(column: Any, dtype: Any) -> Any:
-    """The words of a column of numbers without nulls; without a copy if it is in one piece. (`to_numpy` would import
-    pandas, which takes half a second.)"""
+    """The words of a column of numbers, any word for a null; without a copy if it is in one piece. (`to_numpy` would
+    import pandas, which takes half a second; so would a comparison with a value of Python.)"""
     pieces = [
         np.frombuffer(chunk.buffers()[1], dtype, len(chunk), chunk.offset * np.dtype(dtype).itemsize)
         for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -154,9 +154,13 @@ def _by_words(table: pa.Table, keys: list[str]) -> pa.Table:
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """Texts as texts: dictionaries cannot be joined."""
+    """Texts as texts, because dictionaries cannot be joined, and columns of snapshots and changes of the same type."""
     return table.cast(_plain_schema(table.schema))
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([f.with_type(f.type.value_type) if pa.types.is_dictionary(f.type) else f for f in schema])
+    return pa.schema([pa.field(f.name, _plain_type(f.type)) for f in schema])
+
+
+def _plain_type(found: Any) -> Any:
+    return found.value_type if pa.types.is_dictionary(found) else found

@@ -8,7 +8,9 @@ several times faster than in any other: its table is then filled from one end to
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ from tidelog.store.row_states import RowStates
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
+    from tidelog.store.index import Index
 
 FULLEST = 0.65
 FULLEST_OF_BLOCKS = 0.75  # whose slots are large, two to a cache line
@@ -43,11 +46,13 @@ class BulkRows(RowStates, ABC):
     database: Database
     stateful: bool
     mode: int
+    indexes: dict[tuple[tuple[int, ...], int | None], Index]
     _wide: bool
     _rows: Growable
     _numbers: Growable
     _table: Array
     _pack: Array
+    _known_limits: dict[int, tuple[int, int, int]]  # by column: of how many rows, least and greatest value
 
     @property
     @abstractmethod
@@ -96,6 +101,8 @@ class BulkRows(RowStates, ABC):
         self.count = count
         if lows is None or highs is None or not count:
             lows, highs = self._limits([0] * self.arity, [0] * self.arity)
+        else:
+            self._known_limits = {c: (count, *found) for c, found in enumerate(zip(lows, highs, strict=True))}
         self._fit_identity(lows, highs)
         self.settle()
 
@@ -108,10 +115,18 @@ class BulkRows(RowStates, ABC):
         finally:
             self.count = count
 
-    def key_order(self) -> Array | None:
-        """All row numbers by the packed keys of their rows, if the identity table has them side by side."""
-        if self.mode != BLOCKED:
+    def key_order(self) -> Any:
+        """All row numbers in an order that puts like rows together and costs little: by their packed keys if the
+        identity table has them side by side, else by a column that has an index of its own; None if none has."""
+        if self.mode == BLOCKED:
+            return self._packed_order()
+        ordered = [index for index in self.indexes.values() if index.orders_rows]
+        if not ordered:
             return None
+        uses = Counter(column for index in self.indexes.values() for column in index.columns)
+        return max(ordered, key=lambda index: (uses[index.columns[0]], -index.columns[0])).rows_by_key()
+
+    def _packed_order(self) -> Array:
         slots = self._table.reshape(-1, layout.SLOT_WORDS[BLOCKED])
         slots = slots[slots[:, 0] != 0]
         slots = slots[np.argsort(slots[:, 0])]
@@ -120,12 +135,22 @@ class BulkRows(RowStates, ABC):
         numbers: Array = lists[np.unpackbits(bits, axis=1, bitorder="little").astype(bool)]
         return numbers
 
+    def limits(self, column: int, upto: int) -> tuple[int, int]:
+        """Limits of a column's values in the first rows, of which there are some: of these rows, or of more if more
+        have been looked at before. No row is looked at twice."""
+        seen, low, high = self._known_limits.get(column, (0, sys.maxsize, -sys.maxsize - 1))
+        if upto > seen:
+            values = self._rows.data[seen:upto, column]
+            low, high = min(low, int(values.min())), max(high, int(values.max()))
+            self._known_limits[column] = upto, low, high
+        return low, high
+
     def _limits(self, lows: list[int], highs: list[int]) -> tuple[list[int], list[int]]:
         """The limits of the values of each column, these included."""
         if self.count:
-            columns = [self._rows.data[: self.count, c] for c in range(self.arity)]
-            lows = [min(a, int(column.min())) for a, column in zip(lows, columns, strict=True)]
-            highs = [max(a, int(column.max())) for a, column in zip(highs, columns, strict=True)]
+            found = [self.limits(column, self.count) for column in range(self.arity)]
+            lows = [min(low, known) for low, (known, _) in zip(lows, found, strict=True)]
+            highs = [max(high, known) for high, (_, known) in zip(highs, found, strict=True)]
         return lows, highs
 
     def _bits_for(self, units: float, bits: int = 6) -> int:

@@ -225,8 +225,9 @@ class Database:
         index.forget_slots()
 
     def build(self, indexes: Sequence[Index]) -> None:
-        """Bring large indexes up to date, two at a time: nobody but the caller has anything to do meanwhile."""
-        self.crew.update(indexes, threads=2)
+        """Bring large indexes up to date, two at a time, those with most to do first: nobody but the caller has
+        anything to do meanwhile."""
+        self.crew.update(sorted(indexes, key=lambda index: -index.behind * len(index.columns)), threads=2)
 
     def serve_index(self, status: int, index: Index) -> None:
         if status == y.GROW_KEYS:

@@ -10,7 +10,7 @@ with has the columns in its entries.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FULLEST = 0.75
 LOOKED_UP_TWICE = 1 << 16
 """Up to so many rows, a first build looks keys up in both of its passes, which the processor's cache makes cheap."""
+SLOTS_AT_A_TIME = 1 << 14
 
 
 class Index:
@@ -74,6 +75,28 @@ class Index:
     def place(self, column: int) -> int:
         """Where a column is found: in an entry, or through its row."""
         return self.position(column) if column in self.values else layout.THROUGH_ROW - column
+
+    @property
+    def orders_rows(self) -> bool:
+        """Whether it has all rows of its relation by the values of one column."""
+        return self._plain and self.behind == 0 and self.filled and layout.ROW in self.values
+
+    def rows_by_key(self) -> Any:
+        """The numbers of all rows by the values of its column, if it `orders_rows`."""
+        slots = self._table.reshape(-1, layout.S_BYTES // 8)
+        halves = slots.view(np.int32)
+        found = np.empty(self.relation.count, np.int32)
+        stop, width, column = 0, len(self.values), self.position(layout.ROW)
+        for start in range(0, len(slots), SLOTS_AT_A_TIME):
+            part = slice(start, start + SLOTS_AT_A_TIME)
+            lengths = halves[part, layout.S_LENGTH // 4].astype(np.int64)
+            ends = np.cumsum(lengths)
+            entries = np.arange(ends[-1]) * width + np.repeat(
+                slots[part, layout.S_OFFSET // 8] - (ends - lengths) * width, lengths
+            )
+            found[stop : stop + ends[-1]] = self._arena.data[entries + column, 0]
+            stop += int(ends[-1])
+        return found[:stop]
 
     @property
     def nbytes(self) -> int:
@@ -169,8 +192,8 @@ class Index:
 
     def _limits(self, n: int) -> tuple[list[int], list[int]]:
         """The least and greatest value of each key column among the first n rows."""
-        keys = [self.relation.rows()[:n, column] for column in self.columns]
-        return [int(key.min()) for key in keys], [int(key.max()) for key in keys]
+        found = [self.relation.limits(column, n) for column in self.columns]
+        return [low for low, _ in found], [high for _, high in found]
 
     def grow_keys(self) -> None:
         """A larger key table, or one addressed by the key itself."""

@@ -92,6 +92,7 @@ class Relation(BulkRows):
             self._initialise_states(start)
         self.count = self.delta_start = self.delta_stop = self.iteration = 0
         self.dirty = False
+        self._known_limits = {}
         self._publish_rows()
         self._pack = packing.initial(self.arity, self._wide)
         self._publish_table(self._wanted_mode, start.bit_length() + 1)
