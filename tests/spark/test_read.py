@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tidelog
-from tidelog.errors import TidelogError
-from tidelog.spark import read
+from tidelog.errors import TidelogError, render
+from tidelog.spark import files, read
 
 PROGRAM = """
 .decl edge(a: number, b: symbol)
@@ -108,3 +108,60 @@ def test_a_null_in_parquet_is_an_error(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(TidelogError) as raised:
         facts(spark, tmp_path, f'(IO="spark", format="parquet", path="{tmp_path}/edge.parquet")')
     assert "attribute `a`" in str(raised.value)
+
+
+@pytest.mark.parametrize("executor", ["columnar", "dataframe"])
+@pytest.mark.parametrize("strategy", ["elastic", "batch"])
+def test_facts_of_a_relation_may_come_in_several_ways(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str, strategy: str
+) -> None:
+    monkeypatch.setattr(read, "SMALL", 100)
+    (tmp_path / "small.facts").write_text("1\tx\n2\tx\n")
+    (tmp_path / "large.facts").write_text("".join(f"{i}\ty{i}\n" for i in range(100)))
+    pq.write_table(pa.table({"a": range(1000), "b": [f"z{i}" for i in range(1000)]}), tmp_path / "all.parquet")
+    spark.createDataFrame([(7, "orc")], "a bigint, b string").write.orc(str(tmp_path / "orc"))
+    ways = [
+        '(filename="small.facts")', '(filename="large.facts")',
+        f'(IO="spark", format="parquet", path="{tmp_path}/all.parquet")',
+        f'(IO="spark", format="orc", path="{tmp_path}/orc")',
+    ]  # fmt: skip
+    expected = {(1, "x"), (2, "x"), (7, "orc")} | {(i, f"y{i}") for i in range(100)}
+    expected |= {(i, f"z{i}") for i in range(1000)}
+    text = program("\n.input edge".join(ways)) + "edge(a, b) :- back(b, a), a < 0.\n"
+    with tidelog.Session(text, spark=spark, facts=tmp_path, executor=executor, strategy=strategy) as s:
+        s.bootstrap()
+        assert {(row.a, row.b) for row in s["back"].collect()} == expected
+        s.update(delete={"edge": tmp_path / "large.facts"}, insert={"edge": [(-1, "new")]})
+        expected = expected - {(i, f"y{i}") for i in range(100)} | {(-1, "new")}
+        assert {(row.a, row.b) for row in s["back"].collect()} == expected
+        s.bootstrap()
+        assert s["back"].count() == 1103
+
+
+@pytest.mark.parametrize("executor", ["columnar", "dataframe"])
+def test_lines_have_their_numbers_also_in_later_stretches(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+) -> None:
+    monkeypatch.setattr(files, "TEXT_STRETCH", 50)
+    (tmp_path / "edge.facts").write_text("".join(f"{i}\tx\n" for i in range(100)) + "y\tx\n" + "3\tx\n" * 20 + "4\n")
+    with pytest.raises(TidelogError) as raised:
+        facts(spark, tmp_path, executor=executor)
+    assert [d.code for d in raised.value.diagnostics] == ["TL0621", "TL0622"]
+    assert "edge.facts:101:1" in str(raised.value)
+    assert "edge.facts:122" in str(raised.value)
+    with tidelog.Session(program(), spark=spark, facts=tmp_path, executor=executor, skip_bad_rows=True) as s:
+        shown = render(s.bootstrap().warnings)
+        assert s["edge"].count() == 100
+    assert "malformed fact" in shown
+    assert "edge.facts:101:1" in shown
+
+
+def test_a_bootstrap_that_fails_leaves_no_facts_behind(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "edge.facts"
+    with tidelog.Session(program(), spark=spark, facts=tmp_path) as s:
+        path.write_text("1\tx\nthree\tx\n")
+        with pytest.raises(TidelogError, match="is not a number"):
+            s.bootstrap()
+        path.write_text("2\tx\n")
+        s.bootstrap()
+        assert [row.a for row in s["edge"].collect()] == [2]

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from tidelog.analysis.graph import Stratum
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.engine import Facts
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.state import State
@@ -37,7 +36,7 @@ class Bootstrap:
         self.derivations = 0
         self.efforts: dict[tuple[str, ...], int] = {}  # bindings made, per stratum
 
-    def run(self, facts: Mapping[str, Words]) -> list[Relation]:
+    def run(self, facts: Mapping[str, Facts]) -> list[Relation]:
         """All strata, from these facts; the relations that were replaced."""
         state, database = self.state, self.state.database
         names = [*state.program.arities, *(given.name for given in state.given.values())]
@@ -45,6 +44,9 @@ class Bootstrap:
         state.context.counter = 0
         try:
             for name, rows in facts.items():
+                if isinstance(rows, Relation):
+                    database.install(rows)
+                    rows = rows.rows()
                 if name in state.given:
                     fill(database[state.given[name].name], rows)
                 fill(database[name], rows)
@@ -101,9 +103,9 @@ def counted_plan(program: StatefulProgram, strata: Sequence[StatefulStratum]) ->
 
 
 def fill(relation: Relation, rows: Words) -> None:
-    """The facts of a relation, in iteration 0."""
-    if len(rows):
-        relation.insert(np.ascontiguousarray(rows, np.int64))
+    """The facts of a relation, in iteration 0; it has them all or none of them."""
+    if not relation.count:
+        relation.insert(rows)
     relation.settle()
     relation.iteration = 0
 

@@ -24,7 +24,7 @@ from tidelog.evaluate.aggregate_update import AggregateUpdate
 from tidelog.evaluate.anew import compared, evaluate_anew, mark_changes
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap
-from tidelog.evaluate.engine import EngineOptions, EpochReport, StratumReport
+from tidelog.evaluate.engine import EngineOptions, EpochReport, Facts, StratumReport
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import INDEXING
@@ -97,7 +97,12 @@ class Elastic:
 
     # ---- epochs
 
-    def bootstrap(self, facts: Mapping[str, Words]) -> EpochReport:
+    def gather(self, name: str) -> Relation:
+        self.finish_preparation()
+        held = self.database[name]
+        return self.database.unmounted(name, held.arity, held.stateful)
+
+    def bootstrap(self, facts: Mapping[str, Facts]) -> EpochReport:
         self.finish_preparation()
         start = time.perf_counter()
         report = self.start_over(facts, "asked for")
@@ -121,7 +126,7 @@ class Elastic:
 
     # ---- Bootstrap
 
-    def start_over(self, facts: Mapping[str, Words], why: str) -> EpochReport:
+    def start_over(self, facts: Mapping[str, Facts], why: str) -> EpochReport:
         """Bootstrap the whole program; the report's change is from the state before."""
         start = time.perf_counter()
         run = self.new_bootstrap()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.plan.paper_terms import Switches
-from tidelog.store import Database
+from tidelog.store import Database, Relation
+
+Facts: TypeAlias = "Words | Relation"
+"""Facts of a relation: words, or a relation that was made by `gather`."""
 
 STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
 
@@ -90,11 +93,16 @@ class Engine(Protocol):
         """Whose symbols and records the words of rows refer to. They only ever grow."""
         ...
 
-    def bootstrap(self, facts: Mapping[str, Words]) -> EpochReport:
+    def bootstrap(self, facts: Mapping[str, Facts]) -> EpochReport:
         """Begin anew with these facts of the `.input` relations and no others; a relation may be left out.
 
         Rows may repeat. The report's change is from the state before, whatever it was, to the new one.
         """
+        ...
+
+    def gather(self, name: str) -> Relation:
+        """An empty relation for the facts of an input relation, which come little by little: whoever has filled it
+        gives it to `bootstrap`, or back to its database (`retire`). Epochs have nothing to do with it meanwhile."""
         ...
 
     def update(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> EpochReport:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.engine import EngineOptions, EpochReport
+from tidelog.evaluate.engine import EngineOptions, EpochReport, Facts
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.prepare import Prepared
@@ -39,8 +39,11 @@ class Recompute:
         self._epoch = 0
         self._current = self._empty()
 
-    def bootstrap(self, facts: Mapping[str, Words]) -> EpochReport:
+    def bootstrap(self, facts: Mapping[str, Facts]) -> EpochReport:
         return self._run(facts, "bootstrap", "the facts were given anew")
+
+    def gather(self, name: str) -> Relation:
+        return self.database.unmounted(name, self.checked.relations[name].arity)
 
     def update(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> EpochReport:
         if not delete and not insert:
@@ -69,12 +72,16 @@ class Recompute:
     def query_database(self) -> Database:
         return self._current
 
-    def _run(self, facts: Mapping[str, Words], strategy: str, why: str) -> EpochReport:
+    def _run(self, facts: Mapping[str, Facts], strategy: str, why: str) -> EpochReport:
         start = time.perf_counter()
         database = self._empty()
         for name, rows in facts.items():
+            if isinstance(rows, Relation):
+                database.install(rows)
+                rows = rows.rows()
             for relation in {id(r): r for r in (database[name], self._given(database, name))}.values():
-                relation.insert(rows)
+                if not relation.count:
+                    relation.insert(rows)
                 relation.settle()
         limits = replace(self.options.limits, started=time.monotonic())
         sizes = size_limits(self.checked.directives("limitsize"))

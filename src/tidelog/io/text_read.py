@@ -29,9 +29,11 @@ WINDOW = 32 << 20
 PIECE = 256 << 10
 
 
-def read_text(stream: BinaryIO, layout: TextLayout, headers: bool, bad: BadRows) -> list[pa.ChunkedArray]:
-    """The columns, in the order of the attributes, of all good lines."""
-    reader = _TextReader(layout, bad)
+def read_text(
+    stream: BinaryIO, layout: TextLayout, headers: bool, bad: BadRows, first: int = 1
+) -> list[pa.ChunkedArray]:
+    """The columns, in the order of the attributes, of all good lines; `first` is the number of the first line."""
+    reader = _TextReader(layout, bad, first)
     for window in _windows(stream, whole=layout.rfc4180):
         reader.read(window, headers)
     if reader.wide is not None:
@@ -55,8 +57,8 @@ def _windows(stream: BinaryIO, whole: bool) -> Iterator[bytes]:
 class _TextReader:
     layout: TextLayout
     bad: BadRows
+    line: int  # the number of the next line
     columns: list[list[pa.Array]] = field(init=False)
-    line: int = 1  # the number of the next line
     wide: FactLine | None = None
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import Batch, NetChange, net_change
 from tidelog.evaluate.engine import Engine, EpochReport, make_engine
+from tidelog.evaluate.engine import Facts as EncodedFacts
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.query import answer
 from tidelog.evaluate.rows import no_rows
@@ -32,6 +33,7 @@ from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.feed import change_set, feed_table, split_table
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
+from tidelog.store import Relation as Gathered
 from tidelog.store import release_spare
 
 if TYPE_CHECKING:
@@ -79,9 +81,19 @@ class LocalSession:
         words = {name: np.concatenate([self.words(name, t) for t in found]) for name, found in tables.items()}
         return self.bootstrap_words(words, tuple(bad_rows.report()))
 
-    def bootstrap_words(self, words: Mapping[str, Words], warnings: tuple[Diagnostic, ...] = ()) -> Epoch[pa.Table]:
+    def bootstrap_words(
+        self, words: Mapping[str, EncodedFacts], warnings: tuple[Diagnostic, ...] = ()
+    ) -> Epoch[pa.Table]:
         """Begin with facts that have been checked and encoded."""
         return self._ended(self._numbered(self._open().bootstrap(words)), warnings)
+
+    def gather(self, name: str) -> Gathered:
+        """A relation for encoded facts that come little by little, to be given to `bootstrap_words` or `dismiss`."""
+        return self._open().gather(name)
+
+    def dismiss(self, gathered: Gathered) -> None:
+        """Forget facts that will not be needed."""
+        gathered.database.retire(gathered)
 
     def go_on_from(self, epoch: int) -> None:
         """Take the place of a session that has ended so many epochs: the next one has the next number."""

@@ -29,11 +29,13 @@ ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Stretch:
-    """A part of a file: from `first` to before `last`, in bytes of a text or in row groups of Parquet."""
+    """A part of a file: from `first` to before `last`, in bytes of a text or in row groups of Parquet. Of these it is
+    known how many rows they have."""
 
     path: str
     first: int
     last: int
+    rows: int = 0
 
 
 Shares: TypeAlias = tuple[tuple[Stretch, ...], ...]
@@ -75,6 +77,18 @@ def text_of(stretch: Stretch) -> bytes:
         return text if text.endswith(b"\n") else text + file.readline()
 
 
+def lines_before(stretch: Stretch) -> int:
+    """How many lines of the file begin before a stretch. Cost: reading all that is before it."""
+    with open(stretch.path, "rb") as file:
+        count, left = 0, stretch.first
+        while left > 0 and (block := file.read(min(left, TEXT_STRETCH))):
+            count += block.count(b"\n")
+            left -= len(block)
+        file.seek(max(stretch.first - 1, 0))
+        inside = stretch.first > 0 and file.read(1) != b"\n"
+    return count + inside
+
+
 # ---- Parquet
 
 
@@ -91,7 +105,8 @@ def parquet_stretches(path: Path, names: Sequence[str]) -> list[Stretch] | None:
             plain = all(_is_plain(field.type) for field in opened.schema_arrow)
             if not plain or opened.schema_arrow.names != list(names) or (file != path and file.parent != path):
                 return None
-            found += (Stretch(str(file), group, group + 1) for group in range(opened.num_row_groups))
+            rows = (opened.metadata.row_group(group).num_rows for group in range(opened.num_row_groups))
+            found += (Stretch(str(file), group, group + 1, count) for group, count in enumerate(rows))
     return found
 
 

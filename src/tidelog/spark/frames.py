@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.errors import Report, Severity, TidelogError, error
+from tidelog.errors import Diagnostic, Report, Severity, TidelogError, error
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.tables import table_of
 from tidelog.io.text_lines import TextLayout
 from tidelog.io.text_read import read_text
-from tidelog.spark.files import ROWS, Shares, batches_of, share_of, text_of
+from tidelog.spark.files import ROWS, Shares, Stretch, batches_of, lines_before, share_of, text_of
+from tidelog.spark.packed import Problems, packed_diagnostics, unpacked_diagnostics
 from tidelog.values import Kind
 
 if TYPE_CHECKING:
@@ -65,6 +66,13 @@ class Frame:
     names: tuple[str, ...] = ()
     columns: DataFrame | None = None
 
+    @property
+    def estimate(self) -> Callable[[int], int]:
+        """For tasks: about how many facts there are, from how many are in a stretch of text; 0 if nobody knows."""
+        stretches = sum(map(len, self.files or ()))
+        rows = sum(stretch.rows for share in self.files or () for stretch in share)
+        return lambda found: rows or found * stretches
+
     def typed(self) -> DataFrame:
         """A DataFrame with the attributes as columns, of SPARK_TYPES; malformed facts make its job fail."""
         if self.lines is None:
@@ -73,16 +81,32 @@ class Frame:
         checked, kinds = checked_batches(self), self.info.kinds
 
         def parse(batches: Batches) -> Iterator[pa.RecordBatch]:
+            wrong: list[Diagnostic] = []
             for table, problems in checked(batches):
-                if any(problem.severity is Severity.ERROR for problem in problems):
-                    raise TidelogError(problems)
-                yield from as_decimals(table, kinds).combine_chunks().to_batches()
+                wrong += (problem for problem in problems if problem.severity is Severity.ERROR)
+                if table.num_rows and not wrong:
+                    yield from as_decimals(table, kinds).combine_chunks().to_batches()
+            if wrong:
+                raise Problems(wrong)
 
         return self.frame.mapInArrow(parse, schema_of(self.info))
 
+    def skipped(self) -> list[Diagnostic]:
+        """What reading it skips: found by a job of its own, for those whose jobs cannot tell."""
+        if self.lines is None or not self.skip_bad_rows:
+            return []
+        checked = checked_batches(self)
+
+        def report(batches: Batches) -> Iterator[pa.RecordBatch]:
+            problems = [problem for _, found in checked(batches) for problem in found]
+            yield pa.RecordBatch.from_pydict({"problems": [packed_diagnostics(problems)]})
+
+        rows = self.frame.mapInArrow(report, "problems string").collect()
+        return [problem for row in rows for problem in unpacked_diagnostics(row["problems"])]
+
     def locate_malformed(self) -> None:
-        """Raise what is malformed in a text with the numbers of its lines, which tasks do not know; nothing happens if
-        the file is not on this machine."""
+        """Raise all that is malformed in a text, whichever task would find it, with the numbers of its lines; nothing
+        happens if the file is not on this machine."""
         path = Path(self.lines.file) if self.lines is not None else Path()
         if self.lines is None or not path.is_file():
             return
@@ -151,7 +175,8 @@ def _check_types(data: DataFrame, info: RelationInfo) -> None:
 
 
 def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table, list[Any]]]]:
-    """For tasks: batches of the frame to tables of facts, each with what is wrong with it."""
+    """For tasks: batches of the frame to tables of facts, each with what is wrong with it. Where there is nothing but
+    problems, the table has no rows, and no columns."""
     info, types, layout, skip = facts.info, facts.types, facts.lines, facts.skip_bad_rows
     files, names = facts.files, facts.names
 
@@ -162,11 +187,11 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
 
-    def from_texts(texts: Iterable[pa.Buffer | bytes]) -> Iterator[tuple[pa.Table, list[Any]]]:
+    def from_texts(texts: Iterable[tuple[pa.Buffer | bytes, Stretch | None]]) -> Iterator[tuple[pa.Table, list[Any]]]:
         assert layout is not None
         bad = BadRows(skip)
-        for text in texts:
-            columns = read_text(io.BytesIO(text), layout, False, bad)
+        for text, stretch in texts:
+            columns = _read_text(text, layout, bad, stretch)
             try:
                 bad.check()
                 yield pa.table(columns, names=list(info.attributes)), []
@@ -177,14 +202,27 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
     def tables(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         if files is None:
             larger = gathered(batches)
-            return from_columns(larger) if layout is None else from_texts(_joined(batch.column(0)) for batch in larger)
+            if layout is None:
+                return from_columns(larger)
+            return from_texts((_joined(batch.column(0)), None) for batch in larger)
         own = share_of(files, batches)
         if layout is not None:
-            return from_texts(map(text_of, own))
+            return from_texts((text_of(stretch), stretch) for stretch in own)
         read = (batch for stretch in own for batch in batches_of(stretch, names))
         return from_columns(batch.rename_columns(list(info.attributes)) for batch in read)
 
     return tables
+
+
+def _read_text(text: pa.Buffer | bytes, layout: TextLayout, bad: BadRows, stretch: Stretch | None) -> list[Any]:
+    """The columns of a text. If something is odd in it, the lines before it are counted, and it is read once more."""
+    if stretch is None or not stretch.first:
+        return read_text(io.BytesIO(text), layout, False, bad)
+    odd = BadRows(skip=True)
+    columns = read_text(io.BytesIO(text), layout, False, odd)
+    if odd.report():
+        return read_text(io.BytesIO(text), layout, False, bad, lines_before(stretch) + 1)
+    return columns
 
 
 def gathered(batches: Batches) -> Iterator[pa.RecordBatch]:

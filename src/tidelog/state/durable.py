@@ -20,7 +20,7 @@ from tidelog.errors import TidelogError
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.elastic import Elastic
-from tidelog.evaluate.engine import Engine, EpochReport
+from tidelog.evaluate.engine import Engine, EpochReport, Facts
 from tidelog.state import problems
 from tidelog.state.columns import RELATION, shapes
 from tidelog.state.compaction import Compactor
@@ -36,7 +36,7 @@ from tidelog.state.program_text import difference, digest, fingerprints, full_te
 from tidelog.state.reader import read_consistently
 from tidelog.state.resume import resume
 from tidelog.state.snapshot import picture, write_changes, write_snapshot
-from tidelog.store import Database
+from tidelog.store import Database, Relation
 
 STRATEGIES = ("elastic", "update")
 HISTORY = 50
@@ -111,7 +111,10 @@ class Durable:
 
     # ---- epochs
 
-    def bootstrap(self, facts: Mapping[str, Words]) -> EpochReport:
+    def gather(self, name: str) -> Relation:
+        return self.inner.gather(name)
+
+    def bootstrap(self, facts: Mapping[str, Facts]) -> EpochReport:
         self._refuse_readers()
         self._change = {}, {}, None
         return self._raised_late(self.inner.bootstrap(facts))

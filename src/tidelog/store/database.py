@@ -119,9 +119,12 @@ class Database:
 
     def retire(self, relation: Relation) -> None:
         """Forget a relation that has been replaced or dropped; its memory goes at once."""
+        self._forget(relation)
+        relation.dispose()
+
+    def _forget(self, relation: Relation) -> None:
         self._inserters.pop(relation.address, None)
         self._known.pop(relation.address, None)
-        relation.dispose()
 
     @contextmanager
     def mounted(self, relations: Sequence[Relation]) -> Iterator[None]:
@@ -135,11 +138,19 @@ class Database:
                 if relation.count:
                     relation.clear()
 
-    def unmounted(self, name: str, arity: int) -> Relation:
+    def unmounted(self, name: str, arity: int, stateful: bool = False) -> Relation:
         """A relation that has its name only while it is `mounted`, so that others may use the same name."""
-        relation = Relation(self, name, arity)
+        relation = Relation(self, name, arity, stateful=stateful)
         self.adopt(relation)
         return relation
+
+    def install(self, relation: Relation) -> None:
+        """Put a relation that was made by `unmounted`, here or in a sibling, in the place of the one of its name."""
+        relation.database._forget(relation)
+        relation.database = self
+        self.retire(self.relations[relation.name])
+        self.relations[relation.name] = relation
+        self.adopt(relation)
 
     def adopt(self, relation: Relation) -> None:
         self._known[relation.address] = relation

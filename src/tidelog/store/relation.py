@@ -159,13 +159,14 @@ class Relation(BulkRows):
 
     # Contents
 
-    def insert(self, rows: Any) -> int:
-        """Add rows (2-D, one column per argument) to the running iteration; how many were new."""
+    def insert(self, rows: Any, later: int = 0) -> int:
+        """Add rows (2-D, one column per argument) to the running iteration; how many were new. Tables grow at once to
+        what these and about as many `later` rows of their kind will need."""
         before = self.count
         inserter = self.database.inserter(self)
         for piece in pieces(rows):
             inserter.run(self._batch(rows[piece]))
-            self._expected = (self.count - before) * (len(rows) - piece.stop) // piece.stop
+            self._expected = (self.count - before) * (len(rows) + later - piece.stop) // piece.stop
         return self.count - before
 
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -16,6 +16,7 @@ from tidelog.analysis.clauses import Clause
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.context import rule_text
 from tidelog.spark.dataframe.sql import Sql
+from tidelog.spark.packed import problems_in
 
 _MARK = re.compile(r"tidelog fault in rule (-?\d+): «(.*?)»", re.DOTALL)
 FACTS = -1
@@ -38,6 +39,10 @@ class FactFault(RuleFault):
         super().__init__(FACTS, message)
 
 
+class MalformedFacts(TidelogError):
+    """What a task has found wrong with the facts that it reads; others may have found more."""
+
+
 def raised(rule: int, *parts: Sql) -> Sql:
     """An expression that fails with a message about its row."""
     return f"raise_error(concat('tidelog fault in rule {rule}: «', {', '.join(parts)}, '»'))"
@@ -53,7 +58,9 @@ def translated(clauses: list[Clause]) -> Iterator[None]:
     try:
         yield
     except PySparkException as problem:
-        found = _MARK.search(str(problem))
+        problems, found = problems_in(str(problem)), _MARK.search(str(problem))
+        if problems:
+            raise MalformedFacts(problems) from None
         if found is None:
             raise
         raise _error(int(found[1]), found[2], clauses) from None

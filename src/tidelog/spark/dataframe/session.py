@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
-from tidelog.errors import Source, error
+from tidelog.errors import Diagnostic, Source, error
 from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.engine import EpochSummary
 from tidelog.evaluate.limits import Observer
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.dataframe.engine import STRATEGIES, DataFrames
+from tidelog.spark.dataframe.faults import MalformedFacts
 from tidelog.spark.dataframe.report import FrameReport
+from tidelog.spark.frames import Frame
 from tidelog.spark.session import ChangeSet, OnSpark, closed, local_frame
 
 
@@ -36,7 +39,9 @@ class DataFrameSession(OnSpark):
     def bootstrap(self, facts: Mapping[str, Any] | None = None) -> Epoch[DataFrame]:
         engine = self._open()
         begun = self.beginning(facts)
-        return self._ended(engine.bootstrap(self._frames(begun.insert)), begun)
+        with _located(begun):
+            report = engine.bootstrap(self._frames(begun.insert))
+        return self._ended(report, begun)
 
     def update(
         self,
@@ -51,7 +56,8 @@ class DataFrameSession(OnSpark):
         change = self.change(insert, delete, clear, batch)
         gone, come = self._frames(change.delete), self._frames(change.insert)
         gone |= {name: engine.facts(name) for name in change.clear}
-        report = engine.update(gone, come, self.settings.strict)
+        with _located(change):
+            report = engine.update(gone, come, self.settings.strict)
         self.remember(batch)
         return self._ended(report, change)
 
@@ -79,7 +85,11 @@ class DataFrameSession(OnSpark):
         inserted = self._changes(report.inserted_counts, report.inserted)
         deleted = self._changes(report.deleted_counts, report.deleted)
         summary: EpochSummary = report
-        return Epoch(summary, inserted, deleted, self.feed, change.warnings)
+        return Epoch(summary, inserted, deleted, self.feed, (*change.warnings, *self._skipped(change)))
+
+    def _skipped(self, change: ChangeSet) -> Iterator[Diagnostic]:
+        for frame in _read_by_tasks(change):
+            yield from frame.skipped()
 
     def _changes(self, counts: dict[str, int], frames: dict[str, DataFrame]) -> Changes[DataFrame]:
         def frame(name: str) -> DataFrame:
@@ -97,3 +107,19 @@ class DataFrameSession(OnSpark):
         engine = self._open()
         self.check_ready()
         return engine
+
+
+def _read_by_tasks(change: ChangeSet) -> Iterator[Frame]:
+    for given in (change.delete, change.insert):
+        yield from (part for parts in given.values() for part in parts if isinstance(part, Frame))
+
+
+@contextmanager
+def _located(change: ChangeSet) -> Iterator[None]:
+    """What is wrong with facts is raised all at once."""
+    try:
+        yield
+    except MalformedFacts:
+        for frame in _read_by_tasks(change):
+            frame.locate_malformed()
+        raise

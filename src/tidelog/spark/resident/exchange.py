@@ -3,7 +3,7 @@
 Facts arrive in *parts*: everything that one attempt of one task has put. The tasks have checked them; they are encoded
 at once, and wait until a command of the driver names the parts whose tasks have succeeded; parts of attempts that
 failed or were repeated are dropped with the rest of their job, so each row counts exactly once however often Spark ran
-its task.
+its task. Facts from files need not wait (see `gathering`).
 
 Rows leave as columns of values, unsigned numbers as their bits. What is always true: rows of an epoch are only given
 while the session is in that epoch; the changes of recent epochs can be asked for longer. Cost: one copy of a relation
@@ -25,8 +25,10 @@ from tidelog.errors import error
 from tidelog.evaluate.bindings import Words
 from tidelog.io.codec import decode_column
 from tidelog.local import LocalSession
+from tidelog.spark.resident.gathering import Gathering
 from tidelog.spark.resident.keys import Keys
 from tidelog.spark.resident.messages import Done, Get, Malformed, Message, Put, Taken, failure, frames_of, message_of
+from tidelog.store import Relation
 from tidelog.values import Kind
 
 MOST_CHANGES = 1 << 28
@@ -44,6 +46,7 @@ class Exchange(threading.Thread):
         self.session = session
         self.working = threading.RLock()
         self._parts: dict[str, dict[str, list[Words]]] = {}
+        self._gatherings: dict[str, Gathering] = {}
         self._changes: OrderedDict[tuple[int, str], Words] = OrderedDict()
         self._read: tuple[str, int, Words] | None = None  # the rows that tasks are reading now
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
@@ -80,7 +83,12 @@ class Exchange(threading.Thread):
 
     def _put(self, put: Put, table: pa.Table) -> None:
         words = self.session.words(put.relation, table)
-        self._parts.setdefault(put.part, {}).setdefault(put.relation, []).append(words)
+        if put.gathering:
+            if put.gathering not in self._gatherings:
+                self._gatherings[put.gathering] = Gathering(self.session)
+            self._gatherings[put.gathering].enter(put.relation, words, put.expected)
+        else:
+            self._parts.setdefault(put.part, {}).setdefault(put.relation, []).append(words)
 
     def taken(self, parts: dict[str, list[str]]) -> dict[str, Words]:
         """The facts of some parts, by relation; all other parts are forgotten."""
@@ -91,8 +99,16 @@ class Exchange(threading.Thread):
             for name, names in parts.items()
         }
 
-    def forget_parts(self) -> None:
+    def gathered(self, gathering: str) -> dict[str, Relation]:
+        """The facts of a gathering, by relation."""
+        return self._gatherings.pop(gathering).finish() if gathering in self._gatherings else {}
+
+    def forget_facts(self) -> None:
+        """Whatever has come and was not asked for, such as the facts of an epoch that failed."""
         self._parts = {}
+        for gathering in self._gatherings.values():
+            gathering.dismiss()
+        self._gatherings = {}
 
     def _none(self, name: str) -> Words:
         return np.empty((0, self.session.checked.relations[name].arity), np.int64)

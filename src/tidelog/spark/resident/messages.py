@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
-from tidelog.errors import Diagnostic, Severity, Source, Span, TidelogError
+from tidelog.errors import Diagnostic, TidelogError
+from tidelog.spark.packed import packed, unpacked
 
 Frames: TypeAlias = list[bytes]
 
@@ -85,13 +86,14 @@ class Failed(Message):
 
 @dataclass(frozen=True)
 class Bootstrap(Message):
-    """Begin with the facts that tasks have put (`parts`) and with the tables behind this message. The worker takes the
-    place of one that had ended so many epochs `before`."""
+    """Begin with the facts that tasks have put (in `parts`, or in a `gathering`) and with the tables behind this
+    message. The worker takes the place of one that had ended so many epochs `before`."""
 
     command: int
     parts: dict[str, list[str]]
     relations: list[str]
     before: int = 0
+    gathering: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,13 @@ class Close(Message):
 
 @dataclass(frozen=True)
 class Put(Message):
-    """Facts for a relation, one table behind this message; `part` names a task's attempt."""
+    """Facts for a relation, one table behind this message; `part` names a task's attempt. Those of a `gathering` can be
+    entered at once: they are among about so many that are `expected`."""
 
     part: str
     relation: str
+    gathering: str = ""
+    expected: int = 0
 
 
 @dataclass(frozen=True)
@@ -213,57 +218,15 @@ def _ipc(table: pa.Table) -> pa.Buffer:
 
 
 def refusal(worker: int, attempt: int, problem: TidelogError) -> Refused:
-    return Refused(worker, attempt, [_packed(d) for d in problem.diagnostics])
+    return Refused(worker, attempt, [packed(d) for d in problem.diagnostics])
 
 
 def failure(command: int, problem: Exception) -> Failed:
     """An error on its way to the driver."""
     if isinstance(problem, TidelogError):
-        return Failed(command, [_packed(d) for d in problem.diagnostics])
+        return Failed(command, [packed(d) for d in problem.diagnostics])
     return Failed(command, [], f"{type(problem).__name__}: {problem}")
 
 
-def _packed(diagnostic: Diagnostic) -> dict[str, Any]:
-    return {
-        "code": diagnostic.code, "message": diagnostic.message, "span": _packed_span(diagnostic.span),
-        "help": diagnostic.help, "notes": [(text, _packed_span(span)) for text, span in diagnostic.notes],
-        "severity": diagnostic.severity.value,
-    }  # fmt: skip
-
-
-def _packed_span(span: Span | None) -> list[Any] | None:
-    """A span with the one line of its source that will be shown."""
-    if span is None:
-        return None
-    line, column = span.source.line_column(span.start)
-    name, number = span.source.origin(line)
-    return [name, number, span.source.line_text(line), column, max(1, span.end - span.start)]
-
-
 def diagnostics_of(failed: Failed | Refused) -> list[Diagnostic]:
-    return [_diagnostic(d) for d in failed.diagnostics]
-
-
-def packed_diagnostics(diagnostics: Sequence[Diagnostic]) -> str:
-    """Diagnostics as JSON."""
-    return json.dumps([_packed(d) for d in diagnostics])
-
-
-def unpacked_diagnostics(text: str) -> list[Diagnostic]:
-    return [_diagnostic(d) for d in json.loads(text)]
-
-
-def _diagnostic(d: dict[str, Any]) -> Diagnostic:
-    return Diagnostic(
-        d["code"], d["message"], _span(d["span"]), d["help"], tuple((text, _span(span)) for text, span in d["notes"]),
-        Severity(d["severity"]),
-    )  # fmt: skip
-
-
-def _span(packed: list[Any] | None) -> Span | None:
-    if packed is None:
-        return None
-    name, number, line, column, width = packed
-    before = "\n" * (number - 1)
-    start = len(before) + column - 1
-    return Span(Source(name, before + line), start, min(start + width, len(before) + len(line)))
+    return [unpacked(d) for d in failed.diagnostics]

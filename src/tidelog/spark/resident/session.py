@@ -24,11 +24,12 @@ from tidelog.evaluate.query import HEAD, query_program
 from tidelog.lang import tree
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.frames import Frame
+from tidelog.spark.packed import unpacked_diagnostics
 from tidelog.spark.read import split_given
 from tidelog.spark.resident.crew import Crew
 from tidelog.spark.resident.exchange import FACTS, ROWS
 from tidelog.spark.resident.history import History
-from tidelog.spark.resident.messages import Bootstrap, Count, Query, Recall, Update, unpacked_diagnostics
+from tidelog.spark.resident.messages import Bootstrap, Count, Query, Recall, Update
 from tidelog.spark.resident.rendezvous import Answer, Member, WorkerLost
 from tidelog.spark.resident.results import Results
 from tidelog.spark.resident.tasks import PART_SCHEMA, pusher
@@ -100,8 +101,9 @@ class ColumnarSession(OnSpark):
     def _bootstrap(self, begun: ChangeSet, before: int = 0) -> Ended:
         """Tell the worker to begin; `before` are the epochs that another worker ended before."""
         here, there = split_given(begun.insert)
-        parts, warnings = self._pushed(there)
-        answer = self._open().tell(lambda n: Bootstrap(n, parts, list(here), before), list(here.values()))
+        gathering = str(uuid.uuid4())
+        parts, warnings = self._pushed(there, gathering)
+        answer = self._open().tell(lambda n: Bootstrap(n, parts, list(here), before, gathering), list(here.values()))
         return answer, warnings
 
     def _update(self, change: ChangeSet) -> Ended:
@@ -117,15 +119,18 @@ class ColumnarSession(OnSpark):
         )
         return answer, odd + more
 
-    def _pushed(self, frames: Mapping[str, list[Frame]]) -> tuple[dict[str, list[str]], list[Diagnostic]]:
-        """Let Spark's tasks bring facts to the worker: the parts that have arrived, and what was odd."""
+    def _pushed(
+        self, frames: Mapping[str, list[Frame]], gathering: str = ""
+    ) -> tuple[dict[str, list[str]], list[Diagnostic]]:
+        """Let Spark's tasks bring facts to the worker: the parts that have arrived, and what was odd. If there is a
+        gathering, facts from files go there."""
         crew = self._open()
         if crew.worker is None:
             raise WorkerLost("it has not started")
         address, keys = crew.worker.address, crew.keys.of_a_client()
 
         def push(frame: Frame) -> list[Any]:
-            task = pusher(address, keys, str(uuid.uuid4()), frame)
+            task = pusher(address, keys, str(uuid.uuid4()), frame, gathering if frame.files is not None else "")
             return list(frame.frame.mapInArrow(task, PART_SCHEMA).collect())
 
         jobs = [(name, frame) for name, several in frames.items() for frame in several]

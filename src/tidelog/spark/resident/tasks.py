@@ -18,8 +18,9 @@ import zmq
 from tidelog.errors import Diagnostic, TidelogError
 from tidelog.spark.files import ROWS
 from tidelog.spark.frames import Batches, Frame, checked_batches
+from tidelog.spark.packed import packed_diagnostics
 from tidelog.spark.resident.keys import Keys
-from tidelog.spark.resident.messages import Failed, Get, Put, diagnostics_of, frames_of, message_of, packed_diagnostics
+from tidelog.spark.resident.messages import Failed, Get, Put, diagnostics_of, frames_of, message_of
 
 WINDOW = 4
 """Messages on their way."""
@@ -35,9 +36,11 @@ PART = pa.schema([("part", pa.string()), ("rows", pa.int64()), ("problems", pa.s
 PART_SCHEMA = "part string, rows bigint, problems string"
 
 
-def pusher(address: str, keys: Keys, job: str, facts: Frame) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Checks the batches of a partition and puts them; gives one row: see PART."""
-    checked, relation = checked_batches(facts), facts.info.name
+def pusher(
+    address: str, keys: Keys, job: str, facts: Frame, gathering: str
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """Checks the batches of a partition and puts them, into the gathering if there is one; gives one row: see PART."""
+    checked, relation, estimate = checked_batches(facts), facts.info.name, facts.estimate
 
     def push(batches: Batches) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -49,7 +52,8 @@ def pusher(address: str, keys: Keys, job: str, facts: Frame) -> Callable[[Batche
             for table, found in checked(batches):
                 problems += found
                 if table.num_rows:
-                    line.ask(frames_of(Put(part, relation), [_coded(table)]))
+                    put = Put(part, relation, gathering, estimate(table.num_rows))
+                    line.ask(frames_of(put, [_coded(table)]))
                     rows += table.num_rows
                 while line.waiting >= WINDOW:
                     line.answer()

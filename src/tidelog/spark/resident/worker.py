@@ -12,15 +12,17 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import zmq
 
 from tidelog.analysis.check import check
 from tidelog.errors import Source, TidelogError, error
+from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.engine import EpochReport, EpochSummary
 from tidelog.lang import tree
 from tidelog.local import Epoch, LocalSession, Settings
@@ -169,25 +171,27 @@ class Worker:
         return failure(command, ValueError(f"a worker is not told {type(message).__name__}")), []
 
     def _bootstrap(self, message: Bootstrap, tables: list[pa.Table]) -> dict[str, Any]:
-        facts = self.exchange.taken(message.parts)
-        facts |= self._encoded(message.relations, tables)
+        facts = merged(self.exchange.taken(message.parts), self._encoded(message.relations, tables))
+        gathered = self.exchange.gathered(message.gathering)
+        for name in gathered.keys() & facts.keys():
+            gathered[name].insert(facts[name])
         if message.before:
             self.session.go_on_from(message.before)
-        return self._ended(self.session.bootstrap_words(facts))
+        return self._ended(self.session.bootstrap_words({**facts, **gathered}))
 
     def _update(self, message: Update, tables: list[pa.Table]) -> dict[str, Any]:
         split = len(message.deleted)
-        delete = self.exchange.taken(message.delete_parts) | self._encoded(message.deleted, tables[:split])
-        insert = self.exchange.taken(message.insert_parts) | self._encoded(message.inserted, tables[split:])
+        delete = merged(self.exchange.taken(message.delete_parts), self._encoded(message.deleted, tables[:split]))
+        insert = merged(self.exchange.taken(message.insert_parts), self._encoded(message.inserted, tables[split:]))
         batch = (str(message.batch[0]), int(message.batch[1])) if message.batch else None
         return self._ended(self.session.update_words(delete, insert, message.clear, batch))
 
-    def _encoded(self, names: list[str], tables: list[pa.Table]) -> dict[str, Any]:
+    def _encoded(self, names: list[str], tables: list[pa.Table]) -> dict[str, Words]:
         """Facts that came with the command: the driver has checked them."""
         return {name: self.session.words(name, table) for name, table in zip(names, tables, strict=True)}
 
     def _ended(self, epoch: Epoch[pa.Table]) -> dict[str, Any]:
-        self.exchange.forget_parts()
+        self.exchange.forget_facts()
         report = epoch.report
         assert isinstance(report, EpochReport)
         sides = {"inserted": report.inserted, "deleted": report.deleted}
@@ -218,6 +222,12 @@ class Worker:
             raise error("TL1103", f"there is no relation `{name}`")
         rows = len(engine.facts(name)) if message.given else engine.count(name)
         return {"epoch": self.session.epoch, "rows": rows}
+
+
+def merged(some: Mapping[str, Words], more: Mapping[str, Words]) -> dict[str, Words]:
+    """The facts of both, by relation: those of one may come in several ways."""
+    both = {name: np.concatenate((some[name], more[name])) for name in some.keys() & more.keys()}
+    return {**some, **more, **both}
 
 
 def reachable_host(rendezvous: str) -> str:
