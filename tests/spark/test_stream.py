@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +152,24 @@ def test_the_executor_of_dataframes_is_fed_in_the_same_way(spark: Any, tmp_path:
 def test_a_session_without_spark_says_that_it_takes_no_streams() -> None:
     with Session(PROGRAM) as s, pytest.raises(TidelogError, match="TL1224"):
         s.apply_stream(None)
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [("rate", {"rowsPerSecond": "20"}), ("rate-micro-batch", {"rowsPerBatch": "5"})],
+)
+def test_a_source_that_makes_its_own_rows_feeds_a_session(spark: Any, source: str, options: dict[str, str]) -> None:
+    stream = spark.readStream.format(source).options(**options).load().selectExpr("value AS a", "value + 1 AS b")
+    told: list[int] = []
+    with Session(PROGRAM, spark=spark) as s:
+        s.bootstrap({})
+        query = s.apply_stream(stream, "edge", on_epoch=lambda epoch: told.append(epoch.inserted["edge"].count()))
+        deadline = time.monotonic() + 90
+        while sum(told) < 10 and time.monotonic() < deadline:
+            assert query.exception() is None
+            time.sleep(0.1)
+        query.stop()
+        edges = rows(s["edge"])
+        assert len(edges) >= 10
+        assert edges == {(n, n + 1) for n in range(len(edges))}, "each row once, and none left out"
+        assert s["path"].count() == len(edges) * (len(edges) + 1) // 2
