@@ -111,7 +111,7 @@ class Engine(Protocol):
         ...
 
     def rows(self, name: str) -> Words:
-        """The tuples of a relation, whether given or derived."""
+        """The tuples of a relation, whether given or derived; not copied, so of 32 bits where these suffice."""
         ...
 
     def count(self, name: str) -> int:

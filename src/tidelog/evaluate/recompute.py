@@ -58,7 +58,7 @@ class Recompute:
         return self._run(facts, "batch", "this strategy keeps no state")
 
     def rows(self, name: str) -> Words:
-        return self._current[name].rows().astype(np.int64)
+        return self._current[name].rows()
 
     def count(self, name: str) -> int:
         return int(self._current[name].count)

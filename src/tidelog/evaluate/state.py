@@ -80,7 +80,7 @@ class State:
     def rows(self, name: str) -> Words:
         relation = self.database[name]
         rows = relation.rows()
-        return (rows[self.present(name)] if relation.dirty else rows).astype(np.int64)
+        return rows[self.present(name)] if relation.dirty else rows
 
     def facts(self, name: str) -> Words:
         """The tuples of a relation that were given as facts."""
