@@ -16,6 +16,7 @@ from state.running import REACH
 from tidelog.errors import TidelogError
 from tidelog.session import Session
 from tidelog.state.durable import Durable
+from tidelog.state.files import LocalFiles
 from tidelog.state.lock import NAME, Owner, read_owner
 from tidelog.state.log import Log
 
@@ -222,3 +223,21 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused("TL1301", REACH, state=tmp_path / "file")
     refused("TL1301", REACH, state="/proc/nowhere/state")
+
+
+def test_a_lock_that_could_not_be_removed_does_not_shut_its_own_process_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: LocalFiles, name: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    session = Session(REACH, state=folder)
+    with monkeypatch.context() as broken:
+        broken.setattr(LocalFiles, "remove", refuse)
+        session.close()
+    assert (folder / NAME).exists()
+    with Session(REACH, state=folder) as session:
+        session.update(insert={"edge": [(2, 3)]})
+        with pytest.raises(TidelogError, match="is being written by process"):
+            Session(REACH, state=folder)
+    assert not (folder / NAME).exists()

@@ -1,9 +1,10 @@
 """One writer at a time: a file that says who it is.
 
 What is always true on a local disk: of several processes that want the lock, one gets it; the lock of a process of
-this machine that has ended, however it ended, is taken over. A lock of another machine stays until it is released:
-nobody here can know whether its owner lives. On object stores two writers that come within the same instant may both
-believe to have it; they then find out before they write an epoch (`check`).
+this machine that has ended, however it ended, is taken over, and so is one that this process has given up and could not
+remove. A lock of another machine stays until it is released: nobody here can know whether its owner lives. On object
+stores two writers that come within the same instant may both believe to have it; they then find out before they write
+an epoch (`check`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tidelog.state import problems
 from tidelog.state.files import Files
 
 NAME = "lock.json"
+_held: set[str] = set()  # the tokens of the locks that this process has
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,11 @@ class Owner:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it is known that the process has ended."""
+        """Whether it is known that the process has ended, or no longer writes."""
         if self.host != socket.gethostname():
             return False
+        if self.pid == os.getpid() and self.born == _born(self.pid):
+            return self.token not in _held
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -67,6 +71,7 @@ class Lock:
     def take(files: Files) -> Lock:
         """Take the lock; an error that names its owner if someone has it."""
         lock = Lock(files, Owner.me())
+        _held.add(lock.owner.token)
         try:
             with problems.explained("write to", files.where):
                 files.make_folder("")
@@ -89,10 +94,14 @@ class Lock:
             raise problems.locked(self.files.where, str(holder or "someone who removed the lock"))
 
     def release(self) -> None:
-        with contextlib.suppress(OSError):
-            holder = read_owner(self.files)
-            if holder is not None and holder.token == self.owner.token:
-                self.files.remove(NAME)
+        """Let others write; if the file cannot be removed, not even at the second try, when this process has ended."""
+        _held.discard(self.owner.token)
+        for _ in range(2):
+            with contextlib.suppress(OSError):
+                holder = read_owner(self.files)
+                if holder is not None and holder.token == self.owner.token:
+                    self.files.remove(NAME)
+                return
 
 
 def read_owner(files: Files) -> Owner | None:
