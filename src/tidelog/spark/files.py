@@ -22,7 +22,7 @@ from tidelog.spark.slots import shares
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TEXT_STRETCH = 16 << 20
+TEXT_STRETCH = 4 << 20
 ROWS = 1 << 17
 """Rows per batch."""
 
