@@ -6,6 +6,8 @@ line, so that a file of a million bad lines costs no more to report than one of 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tidelog.errors import Diagnostic, LineOrigin, Severity, Source, Span, TidelogError
@@ -80,10 +82,33 @@ class BadRows:
         found = []
         for file, kept in self._kept.items():
             first = kept[0]
-            message = f"{file}: {self.counts[file]:,} malformed {_facts(self.counts[file])} skipped"
             note = (f"the first one: {first.message}", first.span)
-            found.append(Diagnostic("TL0636", message, notes=(note,), severity=Severity.WARNING))
+            found.append(_skipped(file, self.counts[file], (note,)))
         return found + self.warnings
+
+
+def merged(reports: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The reports of several who have read parts of the same files, in order, as that of one who has read them all."""
+    found: dict[tuple[str, str], Diagnostic] = {}
+    for report in reports:
+        skipped = _SKIPPED.fullmatch(report.message) if report.code == "TL0636" else None
+        key = report.code, skipped["file"] if skipped else report.message
+        first = found.setdefault(key, report)
+        if skipped and first is not report:
+            before = _SKIPPED.fullmatch(first.message)
+            assert before is not None
+            count = sum(int(one["count"].replace(",", "")) for one in (before, skipped))
+            found[key] = _skipped(skipped["file"], count, first.notes)
+    return list(found.values())
+
+
+_SKIPPED = re.compile(r"(?P<file>.*): (?P<count>[\d,]+) malformed facts? skipped", re.DOTALL)
+
+
+def _skipped(file: str, count: int, notes: tuple[tuple[str, Span | None], ...]) -> Diagnostic:
+    return Diagnostic(
+        "TL0636", f"{file}: {count:,} malformed {_facts(count)} skipped", notes=notes, severity=Severity.WARNING
+    )
 
 
 def _facts(count: int) -> str:

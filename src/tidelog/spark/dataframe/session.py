@@ -14,6 +14,7 @@ from tidelog.errors import Diagnostic, Source, error
 from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.engine import EpochSummary
 from tidelog.evaluate.limits import Observer
+from tidelog.io.bad_rows import merged
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.dataframe.engine import STRATEGIES, DataFrames
 from tidelog.spark.dataframe.faults import MalformedFacts
@@ -87,9 +88,8 @@ class DataFrameSession(OnSpark):
         summary: EpochSummary = report
         return Epoch(summary, inserted, deleted, self.feed, (*change.warnings, *self._skipped(change)))
 
-    def _skipped(self, change: ChangeSet) -> Iterator[Diagnostic]:
-        for frame in _read_by_tasks(change):
-            yield from frame.skipped()
+    def _skipped(self, change: ChangeSet) -> list[Diagnostic]:
+        return merged(problem for frame in _read_by_tasks(change) for problem in frame.skipped())
 
     def _changes(self, counts: dict[str, int], frames: dict[str, DataFrame]) -> Changes[DataFrame]:
         def frame(name: str) -> DataFrame:

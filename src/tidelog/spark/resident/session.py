@@ -21,6 +21,7 @@ from tidelog.evaluate.engine import EpochSummary, StratumReport
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.query import HEAD, query_program
+from tidelog.io.bad_rows import merged
 from tidelog.lang import tree
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.spark.frames import Frame
@@ -151,7 +152,7 @@ class ColumnarSession(OnSpark):
         parts: dict[str, list[str]] = {name: [] for name in frames}
         for (name, _), rows in zip(jobs, done, strict=True):
             parts[name] += [row["part"] for row in rows]
-        return parts, found
+        return parts, merged(found)
 
     # ---- reading
 
