@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from tidelog.analysis.graph import Stratum
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.engine import Facts
+from tidelog.evaluate.facts import Facts, enter
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.state import State
@@ -44,12 +44,7 @@ class Bootstrap:
         state.context.counter = 0
         try:
             for name, rows in facts.items():
-                if isinstance(rows, Relation):
-                    database.install(rows)
-                    rows = rows.rows()
-                if name in state.given:
-                    fill(database[state.given[name].name], rows)
-                fill(database[name], rows)
+                enter(database, name, rows, database[state.given[name].name if name in state.given else name])
             self.evaluate(state.program.strata)
         except BaseException:
             self.give_up(replaced)
@@ -103,9 +98,8 @@ def counted_plan(program: StatefulProgram, strata: Sequence[StatefulStratum]) ->
 
 
 def fill(relation: Relation, rows: Words) -> None:
-    """The facts of a relation, in iteration 0; it has them all or none of them."""
-    if not relation.count:
-        relation.insert(rows)
+    """The facts of a relation, in iteration 0."""
+    relation.insert(rows)
     relation.settle()
     relation.iteration = 0
 

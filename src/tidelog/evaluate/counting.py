@@ -30,7 +30,8 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, too_many_derivations
 from tidelog.evaluate.derivation_rows import DerivationRows, Found, Iterations, level, prepare
 from tidelog.evaluate.elastic import Elastic, Updater
-from tidelog.evaluate.engine import EngineOptions, Facts
+from tidelog.evaluate.engine import EngineOptions
+from tidelog.evaluate.facts import Facts
 from tidelog.evaluate.level_counts import LevelCounts, Numbers, merged, words
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.state import Change, State

@@ -24,7 +24,8 @@ from tidelog.evaluate.aggregate_update import AggregateUpdate
 from tidelog.evaluate.anew import compared, evaluate_anew, mark_changes
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap
-from tidelog.evaluate.engine import EngineOptions, EpochReport, Facts, StratumReport
+from tidelog.evaluate.engine import EngineOptions, EpochReport, StratumReport
+from tidelog.evaluate.facts import Facts
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.state import Change, State
 from tidelog.evaluate.statistics import INDEXING

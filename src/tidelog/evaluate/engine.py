@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 from tidelog.analysis.check import Checked
 from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.facts import Facts
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.plan.paper_terms import Switches
 from tidelog.store import Database, Relation
-
-Facts: TypeAlias = "Words | Relation"
-"""Facts of a relation: words, or a relation that was made by `gather`."""
 
 STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tidelog.analysis.check import Checked
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.engine import EngineOptions, EpochReport, Facts
+from tidelog.evaluate.engine import EngineOptions, EpochReport
+from tidelog.evaluate.facts import Facts, enter
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.prepare import Prepared
@@ -76,13 +77,7 @@ class Recompute:
         start = time.perf_counter()
         database = self._empty()
         for name, rows in facts.items():
-            if isinstance(rows, Relation):
-                database.install(rows)
-                rows = rows.rows()
-            for relation in {id(r): r for r in (database[name], self._given(database, name))}.values():
-                if not relation.count:
-                    relation.insert(rows)
-                relation.settle()
+            enter(database, name, rows, self._given(database, name))
         limits = replace(self.options.limits, started=time.monotonic())
         sizes = size_limits(self.checked.directives("limitsize"))
         context = self.prepared.context(database)

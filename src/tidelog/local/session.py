@@ -20,7 +20,7 @@ from tidelog.errors import Diagnostic, Report, Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import Batch, NetChange, net_change
 from tidelog.evaluate.engine import Engine, EpochReport, make_engine
-from tidelog.evaluate.engine import Facts as EncodedFacts
+from tidelog.evaluate.facts import Facts as EncodedFacts
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.query import answer
 from tidelog.evaluate.rows import no_rows
@@ -78,8 +78,9 @@ class LocalSession:
             report = Report()
             tables = {name: [table] for name, table in self._tables(facts, bad_rows, report).items()}
             report.check_in_order()
-        words = {name: np.concatenate([self.words(name, t) for t in found]) for name, found in tables.items()}
-        return self.bootstrap_words(words, tuple(bad_rows.report()))
+        words = {name: [self.words(name, table) for table in found] for name, found in tables.items()}
+        whole = {name: w[0] if len(w) == 1 else np.concatenate(w) for name, w in words.items()}
+        return self.bootstrap_words(whole, tuple(bad_rows.report()))
 
     def bootstrap_words(
         self, words: Mapping[str, EncodedFacts], warnings: tuple[Diagnostic, ...] = ()

@@ -20,7 +20,8 @@ from tidelog.errors import TidelogError
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.elastic import Elastic
-from tidelog.evaluate.engine import Engine, EpochReport, Facts
+from tidelog.evaluate.engine import Engine, EpochReport
+from tidelog.evaluate.facts import Facts
 from tidelog.state import problems
 from tidelog.state.columns import RELATION, shapes
 from tidelog.state.compaction import Compactor

@@ -79,7 +79,8 @@ class Index:
     @property
     def orders_rows(self) -> bool:
         """Whether it has all rows of its relation by the values of one column."""
-        return self._plain and self.behind == 0 and self.filled and layout.ROW in self.values
+        complete = 0 < self.relation.count == self._get(layout.X_UPTO)
+        return complete and self._plain and layout.ROW in self.values
 
     def rows_by_key(self) -> Any:
         """The numbers of all rows by the values of its column, if it `orders_rows`."""
@@ -96,7 +97,7 @@ class Index:
             )
             found[stop : stop + ends[-1]] = self._arena.data[entries + column, 0]
             stop += int(ends[-1])
-        return found[:stop]
+        return found
 
     @property
     def nbytes(self) -> int:
