@@ -1,13 +1,15 @@
 """The oracle: what a checked program means, as directly as Python can say it.
 
 Relations are sets of tuples of Python values: int, float, str; a record is a tuple of its fields, nil is None, an ADT
-branch is a tuple of its name and its fields. Clauses are evaluated stratum by stratum, again and again over everything
-known, until nothing changes. The oracle knows the syntax tree and the types of its terms, nothing of plans or stores.
-Left out is what depends on an order: `autoinc()`, choice domains, subsumption.
+branch is a tuple of its name and its fields. Of floats, there is one zero, and `NAN` is one value, the greatest.
+Clauses are evaluated stratum by stratum, again and again over everything known, until nothing changes. The oracle knows
+the syntax tree and the types of its terms, nothing of plans or stores. Left out is what depends on an order:
+`autoinc()`, choice domains, subsumption.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 import struct
@@ -16,14 +18,42 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count, product, takewhile
-from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from tidelog.analysis.check import Checked
-from tidelog.analysis.typing import ClauseTypes
+from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.lang import tree
 from tidelog.values import Kind
 
+
+class NotANumber(float):
+    """NaN as a value: equal to itself, and greater than any other float."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NotANumber)
+
+    def __ne__(self, other: object) -> bool:
+        return not isinstance(other, NotANumber)
+
+    def __lt__(self, other: object) -> bool:
+        return False
+
+    def __le__(self, other: object) -> bool:
+        return isinstance(other, NotANumber)
+
+    def __gt__(self, other: object) -> bool:
+        return not isinstance(other, NotANumber)
+
+    def __ge__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+NAN = NotANumber("nan")
 Env = dict[str, Any]
 Way = tuple[Env, tuple[tree.Literal, ...]]
 Relations = dict[str, set[tuple[Any, ...]]]
@@ -161,7 +191,7 @@ class Evaluator:
         found = [value for match in matches for value in self.values(term.target, match)]
         if not found and term.op != "sum":
             return []
-        return [wrap(self.types.kind_of(term), {"sum": sum, "min": min, "max": max, "mean": fmean}[term.op](found))]
+        return [wrap(self.types.kind_of(term), FOLDS[term.op](found))]
 
 
 def constraints_first(literals: Iterable[tree.Literal]) -> tuple[tree.Literal, ...]:
@@ -172,20 +202,65 @@ def wrap(kind: Kind, value: Any) -> Any:
     """The 64-bit value of a kind."""
     if kind is Kind.NUMBER:
         return (int(value) + 2**63) % 2**64 - 2**63
-    return int(value) % 2**64 if kind is Kind.UNSIGNED else float(value) if kind is Kind.FLOAT else value
+    if kind is Kind.UNSIGNED:
+        return int(value) % 2**64
+    return one_float(float(value)) if kind is Kind.FLOAT else value
+
+
+def one_float(value: float) -> float:
+    """The value of a float: two zeros are one, and so are all NaNs."""
+    return NAN if math.isnan(value) else abs(value) if value == 0 else value
 
 
 def reread(value: Any, before: Kind, after: Kind) -> Any:
     """The same 64 bits as another kind."""
     letters = {Kind.NUMBER: "q", Kind.UNSIGNED: "Q", Kind.FLOAT: "d"}
     if before in letters and after in letters:
-        return struct.unpack(letters[after], struct.pack(letters[before], value))[0]
+        return wrap(after, struct.unpack(letters[after], struct.pack(letters[before], value))[0])
     return value
 
 
 def numbers(start: Any, stop: Any, step: Any = None) -> Iterator[Any]:
     step = step if step is not None else 1 if start <= stop else -1
-    return takewhile(lambda value: (stop - value) * step > 0, count(start, step))
+    return takewhile(lambda value: (stop - value) * step > 0, (start + step * place for place in count()))
+
+
+def total(values: list[Any]) -> Any:
+    """Floats are added one by one, the least first."""
+    result = 0
+    for value in sorted(values):
+        result += value
+    return result
+
+
+def ieee(operation: Any) -> Any:
+    """An operation on floats that has a value for all of them, where Python's may raise."""
+
+    def applied(*values: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(operation(*map(np.float64, values)))
+
+    return applied
+
+
+def whole(least: int, most: int) -> Any:
+    """A float, or a text, as an integer between these."""
+
+    def converted(value: Any) -> int:
+        if isinstance(value, float) and not math.isfinite(value):
+            return 0 if math.isnan(value) else most if value > 0 else least
+        return max(least, min(most, int(value))) if isinstance(value, float) else int(value)
+
+    return converted
+
+
+FOLDS: dict[str, Any] = {
+    "sum": total,
+    "min": min,
+    "max": max,
+    "mean": lambda values: float(total(values)) / len(values),
+}
+TO_NUMBER, TO_UNSIGNED = whole(-(2**63), 2**63 - 1), whole(0, 2**64 - 1)
 
 
 COMPARISONS: dict[str, Any] = {
@@ -194,14 +269,16 @@ COMPARISONS: dict[str, Any] = {
 }  # fmt: skip
 
 FUNCTORS: dict[str, Any] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "^": operator.pow, "neg": operator.neg,
-    "/": lambda a, b: a / b if isinstance(a, float) else int(Fraction(a, b)),
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "neg": operator.neg,
+    "^": lambda a, b: ieee(np.power)(a, b) if isinstance(a, float) else a**b,
+    "/": lambda a, b: ieee(np.divide)(a, b) if isinstance(a, float) else int(Fraction(a, b)),
     "%": lambda a, b: a - b * int(Fraction(a, b)), "band": operator.and_, "bor": operator.or_, "bxor": operator.xor,
     "bnot": operator.inv, "bshl": lambda a, b: a << (b & 63), "bshr": lambda a, b: a >> (b & 63),
     "bshru": lambda a, b: a % 2**64 >> (b & 63), "land": lambda a, b: bool(a and b), "lor": lambda a, b: bool(a or b),
     "lxor": lambda a, b: bool(a) != bool(b), "lnot": operator.not_, "cat": lambda *texts: "".join(texts),
     "min": lambda *values: min(values), "max": lambda *values: max(values), "strlen": len,
     "substr": lambda text, start, length: text[start : start + length] if 0 <= start <= len(text) else "",
-    "to_number": int, "to_unsigned": int, "to_float": float, "itou": int, "utoi": int, "itof": float, "utof": float,
-    "ftoi": int, "ftou": int, "to_string": lambda value: f"{value:f}" if isinstance(value, float) else str(value),
+    "to_number": TO_NUMBER, "to_unsigned": TO_UNSIGNED, "to_float": float, "itou": int, "utoi": int, "itof": float,
+    "utof": float, "ftoi": TO_NUMBER, "ftou": TO_UNSIGNED,
+    "to_string": lambda value: f"{value:f}" if isinstance(value, float) else str(value),
 }  # fmt: skip

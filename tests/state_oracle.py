@@ -20,7 +20,7 @@ from hypothesis import reject
 import oracle
 from strategies.budget import TOTAL
 from tidelog.analysis.check import Checked
-from tidelog.analysis.graph import Stratum
+from tidelog.analysis.strata import Stratum
 from tidelog.lang import tree
 
 PATIENCE = 200_000 if TOTAL else 10_000

@@ -8,9 +8,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "tidelog"
 
 LAYERS = [
-    "version", "cache", "errors", "values", "functors", "lang", "analysis", "plan", "store", "io", "evaluate", "net",
-    "exchange", "state", "local", "spark", "rdf", "explain", "session", "cli",
-    "__main__",
+    "version", "cache", "errors", "room", "values", "floats", "functors", "patterns", "formats",
+    "lang", "analysis", "plan", "store", "io", "evaluate", "epochs", "wire", "exchange", "net", "state", "local",
+    "spark", "rdf", "explain", "session", "cli", "__main__",
 ]  # fmt: skip
 MODULES = sorted(SOURCE.rglob("*.py"))
 

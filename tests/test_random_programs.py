@@ -20,6 +20,7 @@ KINDS = {
     "everything": Features(),
     "joins": Features(types=("number", "symbol"), aggregates=False, special=False),
     "numbers": Features(types=("number", "unsigned", "float")),
+    "floats": Features(types=("float",), special=False),
     "equivalences": Features(types=("number", "symbol"), equivalences=8),
     "records": Features(types=("Pair", "Shape", "Colour", "List"), aggregates=False),
 }

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidelog.analysis.check import check
-from tidelog.evaluate.engine import STRATEGIES
+from tidelog.epochs.engine import STRATEGIES
 from tidelog.lang.souffle import parse
 from tidelog.session import Session
 

@@ -10,24 +10,18 @@ from pathlib import Path
 
 def tidelog(program: str, facts: str, threads: str) -> dict[str, object]:
     start = time.perf_counter()
-    from tidelog.analysis.check import check
-    from tidelog.errors import Report
-    from tidelog.evaluate.batch import BatchRun, Options
-    from tidelog.lang.load import load_program
+    from tidelog.session import Session
 
-    report = Report()
-    batch = BatchRun(check(load_program(program, report), report), Options(Path(facts), threads=int(threads)))
-    batch.read()
-    loaded = time.perf_counter()
-    batch.evaluate()
-    done = time.perf_counter()
-    wanted = {d.relation for d in batch.checked.directives("output", "printsize")}
-    return {
-        "load": loaded - start,
-        "evaluate": done - loaded,
-        "derivations": batch.derivations,
-        "sizes": {name: batch.database[name].count for name in sorted(wanted)},
-    }
+    with Session(Path(program), strategy="batch", facts=facts, threads=int(threads)) as session:
+        epoch = session.bootstrap()
+        whole = time.perf_counter() - start
+        wanted = {d.relation for d in session.checked.directives("output", "printsize")}
+        return {
+            "load": whole - epoch.seconds,
+            "evaluate": epoch.seconds,
+            "derivations": epoch.derivations,
+            "sizes": {name: session.count(name) for name in sorted(wanted)},
+        }
 
 
 def duckdb(facts: str, threads: str) -> dict[str, object]:

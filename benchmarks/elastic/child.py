@@ -20,9 +20,11 @@ import numpy as np
 from benchmarks.elastic.engines import Plain, Unavailable, engine_of
 from benchmarks.elastic.jobs import MIXED, SMALL, EpochKey, Job
 from tidelog.analysis.check import Checked, check
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.engine import Engine
+from tidelog.epochs.report import EpochReport
 from tidelog.errors import Report
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.engine import Engine, EpochReport
 from tidelog.io import BadRows, encode
 from tidelog.io.read import read_inputs
 from tidelog.lang.load import load_program
@@ -80,7 +82,7 @@ class Measurement:
         if key.step in ("bootstrap", "0"):
             report = self.engine.bootstrap(self.facts)
         else:
-            report = self.engine.update(delete, insert)
+            report = self.engine.update(NetChange(delete, insert))
         done, cpu = time.perf_counter(), time.thread_time() - start_cpu
         self.engine.query_database()
         ready = time.perf_counter() - done
@@ -113,17 +115,13 @@ class Measurement:
 def read(checked: Checked, folder: Path, database: Database) -> Facts:
     """The distinct input facts, in an order that is the same in every process."""
     inputs = [(checked.relations[d.relation], d) for d in checked.directives("input")]
-    facts: Facts = {}
     scratch = database.sibling()
-    for name, tables in read_inputs(inputs, checked.types, folder, BadRows()).items():
+    for name, table in read_inputs(inputs, checked.types, folder, BadRows()):
         info = checked.relations[name]
-        relation = scratch.create(name, info.arity)
-        for table in tables:
-            relation.insert(encode(table, info, checked.types, database))
+        relation = scratch[name] if name in scratch else scratch.create(name, info.arity)
+        relation.insert(encode(table, info, checked.types, database))
         relation.settle()
-        facts[name] = relation.rows().astype(np.int64)
-        relation.clear()
-    return facts
+    return {relation.name: relation.rows().astype(np.int64) for relation in scratch}
 
 
 def choose(facts: Facts, numbers: np.ndarray) -> Facts:

@@ -11,10 +11,11 @@ import numpy as np
 
 from benchmarks.elastic.jobs import Options
 from tidelog.analysis.check import Checked
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.engine import Engine, EngineOptions, make_engine
+from tidelog.epochs.report import EpochReport
 from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.elastic import Elastic
-from tidelog.evaluate.engine import Engine, EngineOptions, EpochReport, make_engine
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.prepare import Prepared
 from tidelog.store import Database
@@ -32,8 +33,6 @@ def engine_of(checked: Checked, strategy: str, options: Options) -> Engine | Pla
         engine = make_engine(checked, settings, strategy)
     except (InternalError, ImportError, NotImplementedError) as problem:
         raise Unavailable(f"strategy {strategy}: {problem}") from problem
-    if strategy not in ("elastic", "update") and type(engine) is Elastic:
-        raise Unavailable(f"strategy {strategy} is not there yet")
     return engine
 
 
@@ -81,15 +80,15 @@ class Plain:
         self.cpu = time.thread_time() - start_cpu
         return EpochReport(0, "batch", "evaluation alone", time.perf_counter() - start, fixpoint.derivations)
 
-    def update(self, delete: Mapping[str, Words], insert: Mapping[str, Words]) -> EpochReport:
+    def update(self, change: NetChange) -> EpochReport:
         facts = dict(self.given)
-        for name, rows in delete.items():
+        for name, rows in change.delete.items():
             gone = self.database.create("gone", rows.shape[1])
             gone.insert(rows)
             gone.settle()
             facts[name] = facts[name][~gone.contains(facts[name])]
             self.database.drop("gone")
-        for name, rows in insert.items():
+        for name, rows in change.insert.items():
             facts[name] = np.concatenate((facts[name], rows))
         return self.bootstrap(facts)
 

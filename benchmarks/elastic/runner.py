@@ -167,13 +167,13 @@ def lines_of(child: subprocess.Popen[str], bounds: Bounds) -> Iterator[str]:
 
     threading.Thread(target=read, daemon=True).start()
     while True:
+        if resident(child.pid) > bounds.memory:  # also of a process that prints more often than it is waited for
+            raise OutOfMemory
         try:
             line = lines.get(timeout=min(0.5, max(0.0, deadline - time.monotonic())))
         except queue.Empty:
             if time.monotonic() >= deadline:
                 raise TimeoutError from None
-            if resident(child.pid) > bounds.memory:
-                raise OutOfMemory from None
             continue
         if line is None:
             return

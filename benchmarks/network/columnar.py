@@ -42,7 +42,7 @@ def tell(database: Database) -> Pipeline:
         Probe(Match("co_link", View.ALL, ((0, Slot(0)),), ((1, 3),), (), ())),
         Emit("aux", (Slot(3), Slot(0), Slot(1), Slot(2))),
     ]
-    return database.pipeline(steps, 4, changing=["near", "aux"])
+    return database.pipeline(steps, changing=["near", "aux"])
 
 
 def database() -> Database:

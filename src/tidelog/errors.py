@@ -8,7 +8,7 @@ our own is an `InternalError`; nothing else may reach a user.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -144,6 +144,11 @@ class TidelogError(Exception):
         return tuple(d.code for d in self.diagnostics)
 
 
+class TidelogWarning(UserWarning):
+    """What a query warns of, which has nothing but its answer to say it with, and what those should see, too, who do
+    not look at the warnings of an epoch (Python's `warnings`)."""
+
+
 class InternalError(Exception):
     """A broken invariant of Tidelog itself: a bug to report, never the user's mistake."""
 
@@ -155,15 +160,29 @@ def error(code: str, message: str, span: Span | None = None, **extra: object) ->
 
 @dataclass
 class Report:
-    """Collects diagnostics over a stage; `check()` raises once if there were errors."""
+    """Collects diagnostics over a stage; `check()` raises once if there were errors.
+
+    `unread` are the names in stretches of the program that could not be parsed; `incomplete` says that a part of the
+    program is not there at all, such as a file that cannot be read. What is declared there nobody knows.
+    """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    incomplete: bool = False
+
+    def may_be_declared(self, name: str) -> bool:
+        """Whether a name that was not found may be declared in what could not be read."""
+        return self.incomplete or not self.unread.isdisjoint((name, *name.split(".")))
 
     def error(self, code: str, message: str, span: Span | None = None, **extra: object) -> None:
         self.diagnostics.append(Diagnostic(code, message, span, **extra))  # type: ignore[arg-type]
 
     def warn(self, code: str, message: str, span: Span | None = None, **extra: object) -> None:
         self.diagnostics.append(Diagnostic(code, message, span, severity=Severity.WARNING, **extra))  # type: ignore[arg-type]
+
+    def forget(self, code: str) -> None:
+        """Nothing of this code was found."""
+        self.diagnostics = [d for d in self.diagnostics if d.code != code]
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -190,6 +209,39 @@ def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     for d in diagnostics:
         seen.setdefault((d.code, d.message, d.span.start if d.span else -1), d)
     return sorted(seen.values(), key=lambda d: d.span.start if d.span else -1)
+
+
+SHOWN_OF_A_KIND = 5
+NAMES_SHOWN = 5
+
+
+def condensed(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The first few of each kind, and then one that says how many more there are and where."""
+    kinds: dict[str, list[Diagnostic]] = {}
+    for d in diagnostics:
+        kinds.setdefault(d.code, []).append(d)
+    result: list[Diagnostic] = []
+    for code, found in kinds.items():
+        most = SHOWN_OF_A_KIND if len(found) > SHOWN_OF_A_KIND + 1 else len(found)
+        result += found[:most]
+        rest = found[most:]
+        if rest:
+            places = [str(d.span) for d in rest if d.span is not None]
+            where = f", at {listed(places)}" if places else ""
+            result.append(Diagnostic(code, f"{len(rest):,} more of this kind{where}", severity=rest[0].severity))
+    return result
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b and 25 more`: a few of them, and how many there are besides."""
+    shown = names if len(names) <= NAMES_SHOWN + 1 else names[:NAMES_SHOWN]
+    more = f" and {len(names) - len(shown):,} more" if len(shown) < len(names) else ""
+    return ", ".join(shown) + more
+
+
+def amount(number: int, what: str) -> str:
+    """`no fields`, `1 field`, `2 fields`."""
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:

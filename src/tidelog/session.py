@@ -25,12 +25,13 @@ from tidelog.analysis.check import Checked, check
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
+from tidelog.epochs.changes import Batch
 from tidelog.errors import Diagnostic, Report, Source, error
-from tidelog.evaluate.changes import Batch
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.lang import tree
-from tidelog.lang.load import load_program, parse_program
+from tidelog.lang.load import check_evaluable, load_program, parse_program
 from tidelog.local import Epoch, Facts, LocalSession, Settings
+from tidelog.local.outputs import write_outputs
 
 if TYPE_CHECKING:
     from tidelog.spark.stream import Streams
@@ -43,6 +44,7 @@ EXECUTORS = ("columnar", "dataframe")
 class Backend(Protocol):
     """A session at work. Tables are Arrow tables in this process, and DataFrames on Spark."""
 
+    checked: Checked
     vocabulary: Vocabulary
 
     @property
@@ -56,6 +58,7 @@ class Backend(Protocol):
     def relation(self, name: str) -> Any: ...
     def count(self, name: str) -> int: ...
     def typed_query(self, text: str | Source) -> tuple[RelationInfo, Any]: ...
+    def write_output(self, directive: tree.Directive, folder: Path) -> list[Diagnostic]: ...
     def close(self) -> None: ...
 
 
@@ -75,7 +78,11 @@ class Session:
 
     `state` is a state directory, a path or a URI: if it has a state, the session begins with that, and every epoch is
     in it before it counts. A state of another program is refused, or with `migrate` brought to this one. A session
-    that is `read_only` takes no lock and changes nothing.
+    that is `read_only` takes no lock and changes nothing. With `profile`, every epoch has a
+    `profile` that says where its time went; rules are then evaluated one by one, which takes longer.
+
+    `macros` are the preprocessor's, such as `{"SIZE": "3"}`, and `include` the folders in which a program's file looks
+    for those that it includes.
     """
 
     def __init__(
@@ -98,13 +105,16 @@ class Session:
         state: str | os.PathLike[str] | None = None,
         migrate: bool = False,
         read_only: bool = False,
+        profile: bool = False,
+        macros: Mapping[str, str] | None = None,
+        include: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
         settings = Settings(
             strategy, switch, budget, switching, strict, threads, functors, facts, skip_bad_rows, limits or Limits(),
-            state, migrate, read_only,
+            state, migrate, read_only, profile,
         )  # fmt: skip
         settings.check()
-        self.checked = checked_program(program)
+        self.checked = checked_program(program, macros, include)
         self._turn = threading.RLock()  # streams use the session from threads of their own
         self._streams: Streams | None = None
         self._backend = _backend(self.checked, settings, spark, executor, observer)
@@ -164,7 +174,7 @@ class Session:
         a state directory that holds within this session only: another one does not know the batches of this one, and
         Spark does not repeat those that the checkpoint has. Closing the session stops its streams.
         """
-        from tidelog.spark.session import OnSpark
+        from tidelog.spark.on_spark import OnSpark
         from tidelog.spark.stream import StreamOptions, Streams
 
         with self._turn:
@@ -231,6 +241,11 @@ class Session:
         with self._turn:
             return self._backend.typed_query(text)
 
+    def write_outputs(self, folder: str | os.PathLike[str] = ".") -> list[Diagnostic]:
+        """Write what the program's `.output` and `.printsize` ask for; the folder `-` prints. Gives warnings."""
+        with self._turn:
+            return write_outputs(self._backend, Path(folder))
+
     # ---- its end
 
     def close(self) -> None:
@@ -260,26 +275,26 @@ def _backend(
             raise error("TL1106", "the executor `dataframe` needs Spark", help="give the session `spark=`")
         return LocalSession(checked, settings, observer)
     if executor == "dataframe":
-        from tidelog.spark.dataframe.session import DataFrameSession
+        from tidelog.spark.dataframe.dataframe_session import DataFrameSession
 
         return DataFrameSession(checked, settings, spark, observer)
-    from tidelog.spark.resident.session import ColumnarSession
+    from tidelog.spark.resident.columnar_session import ColumnarSession
 
     return ColumnarSession(checked, settings, spark, observer)
 
 
-def checked_program(program: str | os.PathLike[str] | tree.Program | Checked) -> Checked:
+def checked_program(
+    program: str | os.PathLike[str] | tree.Program | Checked,
+    macros: Mapping[str, str] | None = None,
+    include: Iterable[str | os.PathLike[str]] = (),
+) -> Checked:
     """The program that a session was given, however it was given."""
     if isinstance(program, Checked):
         return program
     report = Report()
     if isinstance(program, str) and any(mark in program for mark in ("\n", ":-", ".decl")):
-        program = parse_program(program, report)
+        program = parse_program(program, report, include_dirs=map(Path, include), macros=macros)
     elif isinstance(program, (str, os.PathLike)):
-        program = load_program(Path(program), report)
-    if program.dialect != "souffle":
-        raise error(
-            "TL0702", f"not supported yet: a session over a .{program.dialect} program",
-            help="Network Datalog runs with `tidelog net run`",
-        )  # fmt: skip
+        program = load_program(Path(program), report, map(Path, include), macros)
+    check_evaluable(program)
     return check(program, report)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidelog.analysis.clauses import Clause, clauses_of
-from tidelog.analysis.declarations import types_of
-from tidelog.analysis.grounded import check_grounded
+from tidelog.analysis.safety import check_grounded
 from tidelog.analysis.types import TypeSystem
-from tidelog.analysis.typing import ClauseTypes, infer
+from tidelog.analysis.types.declarations import types_of
+from tidelog.analysis.types.typing import ClauseTypes, infer
 from tidelog.errors import Report
 from tidelog.lang import tree
 from tidelog.lang.souffle import parse

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tidelog.analysis.components import expand
+from tidelog.analysis.components.expand import expand
 from tidelog.errors import Report
 from tidelog.lang import souffle, tree
 
@@ -84,9 +84,9 @@ def test_type_parameters_are_replaced_everywhere() -> None:
         }
         .init a = C<number>
     """)
-    record, union = program.of(tree.RecordType)[0], program.of(tree.UnionType)[0]
+    record, union = program.of(tree.RecordDefinition)[0], program.of(tree.UnionDefinition)[0]
     assert [(f.name, f.type) for f in record.fields] == [("h", "number"), ("t", "a.L")]
-    assert union == tree.UnionType("a.U", ("number", "number"))
+    assert union == tree.UnionDefinition("a.U", ("number", "number"))
     assert [a.type for a in program.of(tree.RelationDecl)[0].attributes] == ["number", "a.L"]
     assert [n.type for n in program.rules[0].walk() if isinstance(n, tree.Cast)] == ["number"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidelog.analysis.directives import check_directives, directives_of
+from tidelog.analysis.names.directives import check_directives, directives_of
 from tidelog.errors import Report
 from tidelog.lang import souffle
 

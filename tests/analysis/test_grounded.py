@@ -6,7 +6,7 @@ import pytest
 from analysis_programs import grounded, messages
 
 from tidelog.analysis.clauses import clauses_of
-from tidelog.analysis.scopes import Scope, bound_names, scopes_of
+from tidelog.analysis.clauses.scopes import VariableScope, bound_names, scopes_of
 from tidelog.errors import Report
 from tidelog.lang.souffle import parse
 
@@ -114,29 +114,29 @@ def test_long_chains_of_equalities_are_followed_in_linear_time() -> None:
     assert unsafe(f"a(x0) :- {chain}, x3000 = 1.") == []
 
 
-def scopes(rule: str) -> list[Scope]:
+def scopes(rule: str) -> list[VariableScope]:
     (clause,) = clauses_of(parse(rule, "test.dl"), Report())
     return list(scopes_of(clause).values())
 
 
 def test_a_variable_bound_outside_is_injected() -> None:
     (scope,) = scopes("a(k, n) :- c(k), n = count : { b(k, x) }.")
-    assert scope == Scope(frozenset({"k"}), frozenset({"x"}), frozenset())
+    assert scope == VariableScope(frozenset({"k"}), frozenset({"x"}), frozenset())
 
 
 def test_the_aggregated_variable_is_local_even_if_bound_outside() -> None:
     (scope,) = scopes("a(x, n) :- c(x), n = sum x : { b(x) }.")
-    assert scope == Scope(frozenset(), frozenset({"x"}), frozenset())
+    assert scope == VariableScope(frozenset(), frozenset({"x"}), frozenset())
 
 
 def test_the_result_of_an_aggregate_is_not_injected_into_it() -> None:
     (scope,) = scopes("a(x) :- x = sum y : { b(y, x) }.")
-    assert scope == Scope(frozenset(), frozenset({"x", "y"}), frozenset())
+    assert scope == VariableScope(frozenset(), frozenset({"x", "y"}), frozenset())
 
 
 def test_a_variable_bound_only_inside_but_used_outside_is_a_witness() -> None:
     (scope,) = scopes("a(w, n) :- n = min y : { b(y, w) }.")
-    assert scope == Scope(frozenset(), frozenset({"y"}), frozenset({"w"}))
+    assert scope == VariableScope(frozenset(), frozenset({"y"}), frozenset({"w"}))
 
 
 def test_a_witness_is_left_to_others_to_report() -> None:
@@ -145,10 +145,17 @@ def test_a_witness_is_left_to_others_to_report() -> None:
 
 def test_an_inner_aggregate_shares_variables_with_the_outer_one() -> None:
     outer, inner = scopes("a(n) :- c(k), n = sum x : { b(x, k), x < max y : { b(y, x), y < k } }.")
-    assert outer == Scope(frozenset({"k"}), frozenset({"x", "y"}), frozenset())
-    assert inner == Scope(frozenset({"k", "x"}), frozenset({"y"}), frozenset())
+    assert outer == VariableScope(frozenset({"k"}), frozenset({"x", "y"}), frozenset())
+    assert inner == VariableScope(frozenset({"k", "x"}), frozenset({"y"}), frozenset())
 
 
 def test_negation_binds_nothing() -> None:
     (clause,) = clauses_of(parse("a(1) :- b(x), !c(y), x != z.", "test.dl"), Report())
     assert bound_names(clause.body) == {"x"}
+
+
+@pytest.mark.parametrize(
+    "aggregate", ["sum _ : { b(_) }", "min _ : { b(x) }", "sum x + _ : { b(x) }", "max [_] : { b(_) }"]
+)
+def test_what_is_aggregated_has_a_value(aggregate: str) -> None:
+    assert messages(grounded(f"a(n) :- n = {aggregate}.")) == ["`_` has no value here"]

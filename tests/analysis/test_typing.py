@@ -256,3 +256,10 @@ def test_a_shared_node_may_have_another_kind_in_another_clause() -> None:
     assert report.errors == []
     kinds = [[ct.kind_of(c.right) for c in ct.clause.body if isinstance(c, tree.Comparison)] for ct in result]
     assert kinds == [[N], [N], [F], [F]]
+
+
+def test_in_a_legacy_program_attributes_take_any_type_of_their_kind() -> None:
+    rules = 'n(x) :- age(x). age(x) :- n(x). name(cat(x, "")) :- s(x). name(x) :- s(x).'
+    assert messages(typed(RELATIONS + rules)[1]) != []
+    assert messages(typed('.pragma "legacy"' + RELATIONS + rules)[1]) == []
+    assert messages(typed('.pragma "legacy"' + RELATIONS + "n(x) :- s(x).")[1]) != []

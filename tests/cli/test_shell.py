@@ -17,6 +17,7 @@ import pytest
 from cli.command import tidelog
 from reach import REACH
 from tidelog.cli.interpreter import Interpreter
+from tidelog.cli.shell_help import meant
 from tidelog.cli.statements import Statements
 from tidelog.errors import TidelogError
 from tidelog.session import Session
@@ -44,6 +45,22 @@ def printed(program: str, script: str, folder: Path, *args: str | Path) -> str:
 
 
 # ---- scripts
+
+
+def test_a_long_chain_of_equals_is_no_trouble(tmp_path: Path) -> None:
+    """All pairs of it would take 6.4 GB."""
+    program = """
+    .decl link(x: number, y: number) .input link
+    .decl same(x: number, y: number) eqrel
+    same(x, y) :- link(x, y).
+    .decl friends(n: number) .output friends
+    friends(n) :- n = count : { same(7, _) }.
+    """
+    (tmp_path / "link.facts").write_text("".join(f"{i}\t{i + 1}\n" for i in range(19_999)))
+    script = "start; delete link(4999, 5000); commit; dump friends; same(0, X), X > 4997?\n"
+    out = printed(program, script, tmp_path, "-F", tmp_path, "--max-memory", "1G")
+    assert "friends{.n = 5000}" in out
+    assert "4999" in out
 
 
 def test_a_script_of_ddlog_runs_and_prints_what_ddlog_prints(tmp_path: Path) -> None:
@@ -168,6 +185,31 @@ def test_functors_macros_and_strictness_come_from_the_command_line(tmp_path: Pat
     assert "error[TL1105]: p(1) was to be inserted and is there already" in done.stderr
 
 
+def test_help_lists_the_commands_and_the_relations(tmp_path: Path) -> None:
+    shown = printed(REACH, "help;", tmp_path)
+    assert "commit dump_changes;" in shown
+    assert shown.endswith("Facts are given to: edge.\nResults are: path.\n")
+
+
+def test_quit_is_exit_and_show_is_dump(tmp_path: Path) -> None:
+    script = "start; insert edge(1, 2); commit; show path; quit; echo not reached;"
+    assert printed(REACH, script, tmp_path) == "path{.from = 1, .to = 2}\n"
+
+
+def test_a_query_may_have_a_semicolon_behind_it(tmp_path: Path) -> None:
+    assert (
+        printed(REACH, "start; insert edge(1, 2); commit; edge(1, X)?; ?- edge(1, X).;", tmp_path) == "X = 2\nX = 2\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "meaning"),
+    [("exit", "exit;"), (".help", "help;"), ("quit()", "exit;"), ("?", "help;"), ("edge(1, 2)", "edge(1, 2)")],
+)
+def test_a_word_at_the_prompt_needs_no_semicolon(said: str, meaning: str) -> None:
+    assert meant(said) == meaning
+
+
 # ---- mistakes in scripts
 
 
@@ -189,6 +231,10 @@ def test_functors_macros_and_strictness_come_from_the_command_line(tmp_path: Pat
         ("dump pth;", "did you mean `path`?", "<stdin>:1:1"),
         ("echo x;\n  path(1, Y), Z > 2?", "unsafe variable `Z`", "<stdin>:2:15"),
         ("start; insert_or_update edge(1, 2);", "needs a primary key", "<stdin>:1:8"),
+        ("clear;", "`clear edge;`", "<stdin>:1:1"),
+        ("edge(1, 2).", "`start; insert edge(1, 2); commit;`", "<stdin>:1:1"),
+        ("path(x, y) :- edge(x, y).", "belongs into the program", "<stdin>:1:1"),
+        (".help;", "did you mean `help`?", "<stdin>:1:1"),
         ("query_index e(1);", "needs a declared index", "<stdin>:1:1"),
         ('start; insert edge(%"none.txt", 2);', "cannot read none.txt", "<stdin>:1:20"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import state_oracle
+import interpreter
 from strategies.subject import Subject
 from tidelog.store import pipeline
 from tidelog.store.pipeline import Pipeline
@@ -52,6 +52,6 @@ def test_results_do_not_depend_on_the_size_of_the_pieces(strategy: str, monkeypa
 
 
 def expect(subject: Subject, facts: Any) -> None:
-    for name, rows in state_oracle.state(subject.checked, facts).items():
+    for name, rows in interpreter.state(subject.checked, facts, by_classes=True).items():
         found = subject.state()[name]
         assert (set(found) == set(rows)) if name in subject.whole() else (found == rows), name

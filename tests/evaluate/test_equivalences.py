@@ -9,11 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluate.running import run
-from tidelog.analysis.check import check
-from tidelog.errors import Report
-from tidelog.evaluate.batch import BatchRun, Options
-from tidelog.lang.load import parse_program
+from evaluate.running import evaluated, run
+from tidelog.local.outputs import write_outputs
 from tidelog.store import Equivalence
 
 DECLARED = """
@@ -83,39 +80,31 @@ def test_an_empty_equivalence_has_nothing() -> None:
     assert (found["same"], found["p"]) == (set(), {(0,)})
 
 
-def evaluated(text: str, edges: np.ndarray, output: Path = Path(".")) -> BatchRun:
-    report = Report()
-    batch = BatchRun(check(parse_program(text, report), report), Options(output=output))
-    batch.database["edge"].insert(edges)
-    batch.database["edge"].settle()
-    batch.evaluate()
-    return batch
-
-
 def test_a_class_of_100_000_takes_a_few_megabytes() -> None:
     members = np.arange(100_000)
     random.Random(5).shuffle(members)
     rule = ".decl p(n: number)\np(n) :- n = count : { same(_, _) }.\np(n) :- edge(5, _), n = count : { same(5, _) }."
     tracemalloc.start()
-    batch = evaluated(DECLARED + rule, np.column_stack((members[:-1], members[1:])))
+    session = evaluated(DECLARED + rule, {"edge": np.column_stack((members[:-1], members[1:]))})
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert batch.database["same"].count == 10**10
-    assert batch.database["p"].rows().tolist() == [[10**10], [10**5]]
+    assert session.count("same") == 10**10
+    assert session.ready().rows("p").tolist() == [[10**10], [10**5]]
     assert peak < 50e6
 
 
 def test_output_is_in_order_and_made_a_batch_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tidelog.store.equivalence.BATCH", 10)
-    batch = evaluated(f"{DECLARED}.output same", np.array([(9, 2), (2, 30), (4, 5)]), tmp_path)
-    assert isinstance(batch.database["same"], Equivalence)
-    assert [len(part) for part in batch.database["same"].batches(size=4)] == [3, 3, 3, 4]
-    batch.write()
+    session = evaluated(f"{DECLARED}.output same", {"edge": np.array([(9, 2), (2, 30), (4, 5)])})
+    same = session.ready().query_database()["same"]
+    assert isinstance(same, Equivalence)
+    assert [len(part) for part in same.batches(size=4)] == [3, 3, 3, 4]
+    write_outputs(session, tmp_path)
     lines = [f"{x}\t{y}" for x in (2, 4, 5, 9, 30) for y in ((4, 5) if x in (4, 5) else (2, 9, 30))]
     assert (tmp_path / "same.csv").read_text().splitlines() == lines
 
 
 @pytest.mark.parametrize("directive", ["IO=jsonfile", 'filename="same.parquet"', 'IO=sqlite, dbname="d"'])
 def test_every_format_takes_an_equivalence(directive: str, tmp_path: Path) -> None:
-    evaluated(f"{DECLARED}.output same({directive})", np.array([(1, 2)]), tmp_path).write()
+    write_outputs(evaluated(f"{DECLARED}.output same({directive})", {"edge": np.array([(1, 2)])}), tmp_path)
     assert list(tmp_path.iterdir())

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from strategies.engine import checked_program
-from tidelog.evaluate.engine import STRATEGIES, EngineOptions, make_engine
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.engine import STRATEGIES, EngineOptions, make_engine
 
 PROGRAM = """
 .decl edge(a: number, b: number)
@@ -42,7 +43,8 @@ def test_gathered_facts_are_facts(strategy: str) -> None:
                 tuple(row) for row in given.facts(name).tolist()
             }
     for engine in (given, gathering):
-        engine.update({"edge": np.array([[2, 3]]), "path": np.array([[5, 1]])}, {"edge": np.array([[8, 9]])})
+        gone = {"edge": np.array([[2, 3]]), "path": np.array([[5, 1]])}
+        engine.update(NetChange(gone, {"edge": np.array([[8, 9]])}))
     assert rows(gathering, "path") == rows(given, "path")
 
 
@@ -54,5 +56,5 @@ def test_gathered_facts_may_be_given_back(strategy: str) -> None:
     gathered = engine.gather("edge")
     gathered.insert(np.array([[100, 200]]))
     gathered.database.retire(gathered)
-    engine.update({}, {"edge": np.array([[8, 9]])})
+    engine.update(NetChange({}, {"edge": np.array([[8, 9]])}))
     assert rows(engine, "path") == before | {(8, 9), (7, 9)}

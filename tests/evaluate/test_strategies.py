@@ -11,7 +11,7 @@ from state_oracle import Entry
 from strategies.epochs import Facts
 from strategies.subject import SWITCHES, Subject
 from tidelog.errors import TidelogError
-from tidelog.plan.paper_terms import Switches
+from tidelog.plan.orders.paper_terms import Switches
 
 STATEFUL = ("update", "elastic", "update-paper", "counting")
 

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.running import run
+from evaluate.running import checked_text, run
 from strategies.budget import examples
-from tidelog.analysis.check import check
-from tidelog.errors import Report
-from tidelog.evaluate.batch import BatchRun, Options
-from tidelog.evaluate.subsumption import Subsumption
-from tidelog.lang.load import parse_program
+from tidelog.evaluate.prepare import Prepared
+from tidelog.evaluate.subsumption import SubsumptionGate
+from tidelog.store import Database
 
 NODES = 6
 EDGES = st.lists(st.tuples(*[st.integers(0, NODES - 1)] * 2, st.integers(1, 9)), max_size=14)
@@ -64,11 +62,12 @@ def test_input_facts_subsume_each_other(edges: list[Edge]) -> None:
 
 @pytest.mark.parametrize("seen", [True, False])
 def test_a_tuple_comes_back_when_what_subsumed_it_is_gone(seen: bool) -> None:
-    report = Report()
     text = ".decl held(x: number)\nheld(0).\nheld(x) <= held(y) :- y = x + 1."
-    batch = BatchRun(check(parse_program(text, report), report), Options())
-    relation, others = batch.database["held"], np.arange(10, 50, 2).reshape(-1, 1)
-    gate = Subsumption(batch.context, relation, list(batch.prepared.plan.strata[0].subsumptions), seen)
+    prepared, database = Prepared(checked_text(text), {}), Database()
+    prepared.create_relations(database)
+    relation, others = database["held"], np.arange(10, 50, 2).reshape(-1, 1)
+    (planned,) = prepared.plan.strata[0].gates
+    gate = SubsumptionGate(prepared.context(database), relation, planned.subsumptions, seen, ("held",))
     for rows in (others, [[1]], [[2]], [[3]], [[1]]):
         gate.accept(rows)
         gate.close()

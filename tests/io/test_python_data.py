@@ -103,13 +103,12 @@ def test_records_are_text_or_nested_values(declared):
         (
             {"x": ["a"], "z": [1]},
             "error[TL0631]: facts of relation `r`: no column `y`, an unknown column `z`\n"
-            "  help: its attributes are x, y",
+            "  help: name the columns as the attributes: x, y",
         ),
         ({"x": ["a"], "y": [1, 2]}, "error[TL0631]: facts of relation `r`: the columns have different lengths"),
         (
             pa.table({"x": ["a"], "y": [1.0]}),
-            "error[TL0632]: facts of relation `r`, row 1: attribute `y`: "
-            "a column of double cannot hold values of kind number",
+            "error[TL0632]: facts of relation `r`: attribute `y`: a column of double cannot hold values of kind number",
         ),
         (
             pa.table({"x": ["a", None], "y": [1, 2]}),

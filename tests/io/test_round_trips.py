@@ -200,14 +200,13 @@ def test_what_can_be_wrong_with_parquet(declared, tmp_path, monkeypatch):
             read_facts(info, types, directive, Path(), BadRows())
         return [line for line in str(raised.value).splitlines() if line.startswith("error")]
 
-    assert problem(pa.table({"x": ["a"]})) == [
-        "error[TL0627]: r.parquet: facts of relation `r`: rows of 1 value, but it has 2 attributes"
-    ]
+    assert problem(pa.table({"x": ["a"]})) == ["error[TL0627]: r.parquet: facts of relation `r`: no column `y`"]
     assert problem(pa.table({"x": ["a", None], "y": [1, 2]})) == [
         "error[TL0632]: r.parquet, row 2: attribute `x`: null is not a value"
     ]
     assert problem(pa.table({"x": ["a"], "y": [1.5]})) == [
-        "error[TL0632]: r.parquet, row 1: attribute `y`: a column of double cannot hold values of kind number"
+        "error[TL0627]: r.parquet: facts of relation `r`: attribute `y`: "
+        "a column of double cannot hold values of kind number"
     ]
     assert problem(pa.table({"x": ["a", "b"], "y": pa.array([1, 2**63], pa.uint64())})) == [
         "error[TL0633]: r.parquet, row 2: attribute `y`: 9223372036854775808 does not fit into 64 bits"
@@ -233,7 +232,10 @@ error[TL0625]: malformed JSON: Expecting ',' delimiter
 2 |  ["b" null]]
   |       ^"""
     assert problem('[["a", null],\n ["b" null]]') == expected
-    assert problem('{"x": 1}').startswith("error[TL0625]: the facts are not in a JSON array\n")
+    assert problem('"x"').startswith("error[TL0625]: the facts are not in a JSON array\n")
+    assert problem('{"x": "a", "l": null}\n{"x": 1, "l": null}') == (
+        'error[TL0621]: attribute `x`: 1 is not a symbol\n  --> r.json:2:1\n2 | {"x": 1, "l": null}\n  | ' + 19 * "^"
+    )
     expected = """\
 error[TL0621]: attribute `x`: 1 is not a symbol
   --> r.json:2:3

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tidelog
 from tidelog.errors import TidelogError
 from tidelog.io import BadRows, read_facts, read_inputs, text_read
 
@@ -320,10 +321,10 @@ error[TL0620]: cannot open fact file `edge.facts`: there is no such file
     assert read_facts(info, types, directive, Path(), BadRows(), missing_ok=True).num_rows == 0
 
 
-def test_a_folder_is_no_file(declared, tmp_path):
+def test_a_folder_without_files_is_an_error(declared, tmp_path):
     (tmp_path / "edge.facts").mkdir()
     info, types, directive = declared(EDGE)
-    with pytest.raises(TidelogError, match="is a directory"):
+    with pytest.raises(TidelogError, match=r"TL1261.*there are no files"):
         read_facts(info, types, directive, tmp_path, BadRows())
 
 
@@ -340,7 +341,17 @@ def test_what_is_wrong_in_several_files_is_raised_at_once(declared, tmp_path, mo
     _, types, _ = declared(".decl a(x: number)\n.decl b(x: number)\n.decl c(x: number)")
     inputs = [(types.relations[name], None) for name in "abc"]
     with pytest.raises(TidelogError) as raised:
-        read_inputs(inputs, types, Path(), BadRows())
+        list(read_inputs(inputs, types, Path(), BadRows()))
     assert raised.value.codes == ("TL0621", "TL0620", "TL0621")
     Path("a.facts").write_text("1\n")
-    assert [t.num_rows for t in read_inputs(inputs[:1] * 2, types, Path(), BadRows())["a"]] == [1, 1]
+    found = read_inputs(inputs[:1] * 2, types, Path(), BadRows())
+    assert [(name, table.num_rows) for name, table in found] == [("a", 1), ("a", 1)]
+
+
+def test_line_ends_inside_of_quotes_are_part_of_the_value(tmp_path):
+    (tmp_path / "r.csv").write_bytes(b'1,"a\r\nb"\r\n2,"c\nd"\r\n3,"e"\r\n')
+    with tidelog.Session(
+        '.decl r(n: number, s: symbol)\n.input r(filename="r.csv", rfc4180=true)', facts=tmp_path
+    ) as s:
+        s.bootstrap()
+        assert set(s["r"]) == {(1, "a\r\nb"), (2, "c\nd"), (3, "e")}

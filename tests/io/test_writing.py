@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidelog.errors import TidelogError
-from tidelog.io import size_limits, size_line, table_of, write_relation
-from tidelog.lang import tree
+from tidelog.io import size_line, table_of, write_relation
 
 EDGE = ".decl edge(from: number, to: number)\n.output edge"
 
@@ -114,8 +113,6 @@ def test_sizes(write, capfdbinary):
     assert size_line("path", 1000) == "path\t1000"
     write(EDGE + "(IO=stdoutprintsize)", [(1, 2), (2, 3)], None)
     assert capfdbinary.readouterr().out == b"edge\t2\n"
-    directives = [tree.Directive("limitsize", "a", (("n", "5"),)), tree.Directive("printsize", "b")]
-    assert size_limits(directives) == {"a": 5}
 
 
 def test_symbols_that_break_the_lines_are_written_with_a_warning(write):

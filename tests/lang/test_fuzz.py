@@ -26,7 +26,7 @@ LENGTHS = (10, 100, 1_000)
 
 def read(text: str, dialect: str = "souffle", plan: bool = True) -> None:
     """Parse, check and plan; nothing but a TidelogError may come out."""
-    start = time.process_time()
+    start = time.thread_time()
     try:
         report = Report()
         program = parse_program(text, report, dialect=dialect)
@@ -36,7 +36,7 @@ def read(text: str, dialect: str = "souffle", plan: bool = True) -> None:
                 plan_program(checked)
     except TidelogError as problem:
         str(problem)
-    assert time.process_time() - start < SECONDS
+    assert time.thread_time() - start < SECONDS
 
 
 @examples(1000)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from tidelog.errors import Report, TidelogError
+from tidelog.lang import preprocess
 from tidelog.lang import tree as t
 from tidelog.lang.load import load_program, parse_program
 from tidelog.lang.preprocess import load, preprocess_text
@@ -55,6 +57,33 @@ def test_a_macro_is_replaced(folder: Path) -> None:
 def test_macros_in_strings_and_comments_stay(folder: Path) -> None:
     write(folder, main_dl='#define N 3\np("N"). // N\n')
     assert program().items == (t.Rule((t.Atom("p", (t.String("N"),)),)),)
+
+
+def strings(found: t.Program) -> list[str]:
+    return [node.value for rule in found.rules for node in rule.heads[0].walk() if isinstance(node, t.String)]
+
+
+@pytest.mark.parametrize("size", [10, 300])  # the long ones are hidden from the preprocessor
+def test_literals_of_every_length_come_through_macros(folder: Path, size: int) -> None:
+    long, quoted = "N" * size, r"a\"N\\" * (size // 6)
+    main = (
+        f'#define N 3\n#define SAME(x) x\n#define LONG "{long}"\n#include "a.dl"\n'
+        f'p(LONG, SAME("{quoted}"), "N"). // it\'s " not a literal\nq("N", "{long}"). /* " N */ r("{quoted}").\n'
+        f'#define TEXT(x) #x\ns(TEXT("{quoted}")).\n'
+    )
+    write(folder, main_dl=main, a_dl=f'#ifdef N\na("{long}").\n#endif\n')
+    meant = 'a"N\\' * (size // 6)
+    assert strings(program()) == [long, long, meant, "N", "N", long, meant, f'"{quoted}"']
+
+
+def test_a_literal_of_ten_megabytes_takes_no_more_than_itself_beside_a_macro(folder: Path) -> None:
+    write(folder, main_dl=f'#define N 3\np("{"N" * 10_000_000}").\n')
+    tracemalloc.start()
+    text = load("main.dl", Report()).text
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(text) > 10_000_000
+    assert peak < 100_000_000
 
 
 @pytest.mark.parametrize(("macros", "expected"), [({}, ["b"]), ({"A": ""}, ["a"]), ({"A": "1"}, ["a"])])
@@ -209,3 +238,57 @@ def test_a_text_without_directives_passes_untouched() -> None:
 def test_bytes_that_are_no_utf_8_pass_through(folder: Path) -> None:
     (folder / "main.dl").write_bytes(b'p("\xff").\n')
     assert load("main.dl", Report()).text == 'p("\udcff").\n'
+
+
+def test_macros_that_double_themselves_end_with_an_error(folder: Path) -> None:
+    doubling = "\n".join(f"#define A{i + 1} A{i},A{i}" for i in range(30))
+    write(folder, main_dl=f"#define A0 1,1\n{doubling}\n.decl a(x: number)\na(A30).\n")
+    assert [code for code, _ in errors()] == ["TL0190"]
+
+
+def test_macros_that_double_a_word_end_with_an_error(folder: Path) -> None:
+    doubling = "\n".join(f"#define D{i + 1}(x) D{i}(CAT(x,x))" for i in range(30))
+    write(
+        folder, main_dl=f"#define CAT2(a,b) a##b\n#define CAT(a,b) CAT2(a,b)\n#define D0(x) x\n{doubling}\na(D30(1)).\n"
+    )
+    assert [code for code, _ in errors()] == ["TL0190"]
+
+
+@pytest.mark.parametrize("include", [".include", "#include"])
+def test_files_that_include_each_other_twice_end_with_an_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, include: str
+) -> None:
+    monkeypatch.setattr(preprocess, "MOST_INCLUDES", 50)
+    for i in range(30):
+        write(folder, **{f"f{i}_dl": f'{include} "f{i + 1}.dl"\n' * 2})
+    write(folder, f30_dl="\n")
+    assert [code for code, _ in errors("f0.dl")] == ["TL0191"]
+
+
+def test_a_byte_order_mark_is_not_part_of_the_program(folder: Path) -> None:
+    (folder / "main.dl").write_bytes(b"\xef\xbb\xbfp(1).\n")
+    assert heads(program()) == ["p"]
+
+
+def test_a_folder_in_place_of_a_program_is_said_to_be_one(folder: Path) -> None:
+    (folder / "main.dl").mkdir()
+    with pytest.raises(TidelogError, match="it is a folder"):
+        program()
+
+
+OPERATORS = """
+#define apply(op, x, y, out) out = x op y
+#if RAM_DOMAIN_SIZE == 64
+r(z) :- apply(+, 1, 2, z), apply(band, 7, 12, z).
+#else
+r(0).
+#endif
+"""
+
+
+def test_a_macro_takes_an_operator_and_numbers_have_64_bits() -> None:
+    report = Report()
+    text = preprocess_text(OPERATORS, "<text>", report).text
+    assert "r(z) :- z = 1 + 2, z = 7 band 12." in " ".join(text.split())
+    assert "r(0)" not in text
+    assert "r(0)" in preprocess_text(OPERATORS, "<text>", report, macros={"RAM_DOMAIN_SIZE": "32"}).text

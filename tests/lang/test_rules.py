@@ -20,7 +20,7 @@ from tidelog.lang.tree import (
     Comparison,
     Conjunction,
     Disjunction,
-    Exists,
+    Existential,
     Functor,
     GroupedAggregate,
     Iri,
@@ -136,9 +136,9 @@ def test_negation_of_atoms_and_groups() -> None:
     p, q = triple(x, e("p"), y), triple(y, e("q"), x)
     assert literal("NOT [?x, :p, ?y]") == literal("not ([?x, :p, ?y])") == Negation(p)
     assert literal("NOT ([?x, :p, ?y], [?y, :q, ?x])") == Negation(Conjunction((p, q)))
-    assert literal("NOT EXISTS ?y IN [?x, :p, ?y]") == Negation(Exists(("y",), p))
+    assert literal("NOT EXISTS ?y IN [?x, :p, ?y]") == Negation(Existential(("y",), p))
     assert literal("NOT EXISTS ?y, ?z IN ([?x, :p, ?y], [?y, :q, ?x])") == Negation(
-        Exists(("y", "z"), Conjunction((p, q)))
+        Existential(("y", "z"), Conjunction((p, q)))
     )
 
 
@@ -356,7 +356,7 @@ def nested(inner: st.SearchStrategy[tree.Literal]) -> st.SearchStrategy[tree.Lit
     some_names = st.lists(variable_names, min_size=1, max_size=3).map(tuple)
     return st.one_of(
         bodies.map(Negation),
-        st.builds(Exists, some_names, bodies).map(Negation),
+        st.builds(Existential, some_names, bodies).map(Negation),
         st.builds(GroupedAggregate, bodies, st.lists(variable_names, max_size=2).map(tuple),
                   st.lists(bindings, min_size=1, max_size=2).map(tuple)),
     )  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tidelog.analysis.check import check
 from tidelog.errors import Report, Source, TidelogError
 from tidelog.lang import tree as t
+from tidelog.lang.load import parse_program
 from tidelog.lang.souffle import parse, parse_into
 
 
@@ -58,11 +60,11 @@ DECLARATIONS: list[tuple[str, t.Item]] = [
         "p", (NUMBER, t.Attribute("y", "number")), (), (("x",), ("x", "y")))),
     (".decl p(x: L<>)", t.RelationDecl("p", (t.Attribute("x", "L", True),))),
     (".decl d = debug_delta(p)", t.RelationDecl("d", (), delta_of="p")),
-    (".type A <: number", t.SubsetType("A", "number")),
-    (".type A = B", t.UnionType("A", ("B",))),
-    (".type A = B | c.D", t.UnionType("A", ("B", "c.D"))),
-    (".type A = [x: number, y: A]", t.RecordType("A", (NUMBER, t.Attribute("y", "A")))),
-    (".type A = []", t.RecordType("A", ())),
+    (".type A <: number", t.SubsetDefinition("A", "number")),
+    (".type A = B", t.UnionDefinition("A", ("B",))),
+    (".type A = B | c.D", t.UnionDefinition("A", ("B", "c.D"))),
+    (".type A = [x: number, y: A]", t.RecordDefinition("A", (NUMBER, t.Attribute("y", "A")))),
+    (".type A = []", t.RecordDefinition("A", ())),
     (".type A = B {} | C {x: number}", t.AlgebraicType("A", (t.BranchDecl("B", ()), t.BranchDecl("C", (NUMBER,))))),
     (".functor f(number, x: number): symbol", t.FunctorDecl("f", (t.Attribute("", "number"), NUMBER), "symbol")),
     (".functor f(): symbol stateful", t.FunctorDecl("f", (), "symbol", True)),
@@ -246,5 +248,38 @@ def test_a_problem_has_its_code_and_words(text: str, code: str, message: str) ->
 def test_old_type_declarations_warn() -> None:
     report = Report()
     program = parse_into(Source("a.dl", ".number_type A .symbol_type B .type C"), report)
-    assert program.items == (t.SubsetType("A", "number"), t.SubsetType("B", "symbol"), t.SubsetType("C", "symbol"))
+    assert program.items == (
+        t.SubsetDefinition("A", "number"),
+        t.SubsetDefinition("B", "symbol"),
+        t.SubsetDefinition("C", "symbol"),
+    )
     assert [d.code for d in report.warnings] == ["TL0105"] * 3
+
+
+@pytest.mark.parametrize("text", ["z" * 2_000_000, "\\n" * 1_000_000])
+def test_a_long_string_costs_a_small_multiple_of_its_length(text: str) -> None:
+    """A pattern with a way back would take four hundred bytes for each character of it."""
+    import resource
+
+    parse('p("warm").')
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (rule,) = parse(f'p("{text}").').rules
+    (argument,) = rule.heads[0].args
+    assert isinstance(argument, t.String)
+    assert len(argument.value) == len(text) // (1 if text[0] == "z" else 2)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 40 * len(text)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, "0b" + "1" * 50000, "0" * 5000 + "9" * 5000])
+def test_a_number_of_thousands_of_digits_is_out_of_range_and_no_more(number: str) -> None:
+    report = Report()
+    program = parse_program(f".decl p(x: number)\np({number}).", report)
+    with pytest.raises(TidelogError) as caught:
+        check(program, report)
+    assert caught.value.codes == ("TL0323",)
+
+
+def test_leading_zeros_do_not_count() -> None:
+    argument = item(f"p(0x{'0' * 5000}ff, {'0' * 5000}7).")
+    assert isinstance(argument, t.Rule)
+    assert argument.heads[0].args == (t.Number(255), t.Number(7))

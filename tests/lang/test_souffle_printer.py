@@ -43,7 +43,7 @@ def test_the_corpus_reads_back_as_itself(path: Path) -> None:
 
 def test_all_nodes_of_the_dialect_are_covered() -> None:
     """The strategies make every node that has a Soufflé syntax."""
-    rules = {"Iri", "RdfLiteral", "GroupedAggregate", "AggregateBinding", "Exists", "Prefix"}
+    rules = {"Iri", "RdfLiteral", "GroupedAggregate", "AggregateBinding", "Existential", "Prefix"}
     other = rules | {"HeadAggregate", "Materialize"}
     abstract = {"Node", "Term", "Literal", "TypeDecl", "Program"}
     kinds = {k for k in vars(t).values() if isinstance(k, type) and dataclasses.is_dataclass(k)}

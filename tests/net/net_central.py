@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tidelog.lang import tree
 
@@ -127,8 +127,11 @@ def components(program: tree.Program) -> list[set[str]]:
     return [set(g) for g in sorted(groups, key=lambda g: (max(len(reach[n] | {n}) for n in g), sorted(g)))]
 
 
-def evaluate(program: tree.Program, given: Facts) -> Facts:
-    """All facts of the program: each component iterated from nothing until it no longer changes."""
+def evaluate(program: tree.Program, given: Facts, choose: Callable[[Facts], Facts] = set) -> Facts:
+    """All facts of the program: each component iterated from nothing until it no longer changes.
+
+    Of what a round gives, `choose` says which facts stay.
+    """
     done: Facts = set(given)
     for component in components(program):
         rules = [r for r in program.rules if r.heads[0].name in component]
@@ -138,7 +141,7 @@ def evaluate(program: tree.Program, given: Facts) -> Facts:
             facts: dict[str, set[tuple]] = {}
             for name, args in done | state:
                 facts.setdefault(name, set()).add(args)
-            new = start.union(*(consequences(r, facts) for r in rules))
+            new = choose(start.union(*(consequences(r, facts) for r in rules)))
             if new == state:
                 break
             state = new

@@ -32,6 +32,7 @@ CORPUS = Path(__file__).parents[1] / "corpus" / "ndlog"
         ("p(@X) :- q(@X), !r(@X,_).", "TL1009", "1:23", "`_` cannot stand in a negation"),
         ("p(@X) :- q(@X), r.", "TL1010", "1:17", "`r` has no location, but `p` in the same rule has one"),
         ("materialize(q, infinity, infinity, keys(3)).\np(@X) :- q(@X,X).", "TL1011", "1:1", "a key is beyond them"),
+        ("p(@a) :- !q(@a).", "TL1061", "1:1", "a body needs an atom that is not negated"),
         ("p(@X).", "TL1014", "1:4", "a fact holds constants only, not the variable `X`"),
     ],
 )  # fmt: skip
@@ -51,11 +52,11 @@ def test_all_mistakes_are_reported_at_once_with_carets_and_help() -> None:
     assert "did you mean `f_inPath`?" in str(caught.value)
 
 
-def test_recursion_through_min_and_finite_tables_are_warned_about() -> None:
+def test_finite_tables_are_warned_about() -> None:
     report = Report()
-    check_program(ndlog.parse((CORPUS / "best_path.ndlog").read_text()), report)
-    assert [d.code for d in report.diagnostics] == ["TL1013"]
-    assert [d.code for d in load((CORPUS / "chord_lookup.ndlog").read_text()).warnings] == ["TL1012"] * 3 + ["TL1013"]
+    check_program(ndlog.parse((CORPUS / "distance_vector.ndlog").read_text()), report)
+    assert not report.diagnostics
+    assert [d.code for d in load((CORPUS / "chord_lookup.ndlog").read_text()).warnings] == ["TL1012"] * 3
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.ndlog")), ids=lambda p: p.stem)
@@ -83,3 +84,14 @@ def test_facts_are_ground() -> None:
     assert [str(f) for f in parse_facts("q(@1). q(@n2).", program)] == ["q(1)", "q(n2)"]
     with pytest.raises(TidelogError, match="TL1014"):
         parse_facts("q(@X).", program)
+
+
+def test_a_body_of_very_many_atoms_is_refused() -> None:
+    with pytest.raises(TidelogError, match=r"TL1059(.|\n)*more than 64 atoms"):
+        load("p(@X0) :- " + ", ".join(f"e(@X{i},X{i + 1})" for i in range(1500)) + ".")
+
+
+def test_an_aggregate_whose_key_is_less_than_its_group_is_refused() -> None:
+    with pytest.raises(TidelogError, match="TL1060"):
+        load("materialize(p, infinity, infinity, keys(1)). p(@X,Z,min<Y>) :- q(@X,Z,Y).")
+    assert not load("materialize(p, infinity, infinity, keys(1)). p(@X,min<Y>) :- q(@X,Y).").warnings

@@ -29,7 +29,8 @@ from tidelog.net import (
 )
 from tidelog.net.sn import sn_iteration
 from tidelog.net.store import NEW
-from tidelog.plan.localise import localise
+from tidelog.plan.rewrites.localise import localise
+from tidelog.plan.rewrites.rewrite import rewritten
 
 SETTINGS = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -59,7 +60,7 @@ def reached(rng: Random, local: bool = False) -> Configuration:
     program = case.program
     if local:
         try:
-            program = localise(program)
+            program = rewritten(program, localise)
         except TidelogError:
             assume(False)
     configuration = materialise(

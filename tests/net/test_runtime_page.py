@@ -91,7 +91,8 @@ def test_the_sum_of_what_a_node_picked_is_its_state_and_every_message_is_receive
         sent += [m[0] for m in record.get("sent", ())]
         received += record.get("received", ())
         for update in record.get("picked", ()):
-            state[record["node"], update[1:]] += 1 if update[0] == "+" else -1
+            text, _, copies = update[1:].partition(" × ")
+            state[record["node"], text] += int(copies or 1) if update[0] == "+" else -int(copies or 1)
     assert sorted(sent) == sorted(received)
     held = {(str(place), str(f)) for place, node in network.nodes.items() for f in node.facts()}
     assert {key for key, n in state.items() if n} == held
@@ -135,3 +136,80 @@ def test_a_browser_steps_through_the_page(processes: int, browser: Path, tmp_pat
     assert steps[0]["nodes"] == 5
     assert steps[-1]["state"] == sorted(map(str, network.nodes["n0"].facts()))
     assert (back, first, last) == (steps[-2], steps[0], steps[-1])
+
+
+LOOKS = """
+(() => {
+$("last").click();
+const texts = (id) => [...document.querySelectorAll(`#${id} li`)].map((li) => li.textContent);
+const out = {};
+$("search").value = "hop(n0,n2)"; $("search").dispatchEvent(new Event("input"));
+out.history = texts("history");
+document.querySelector("#history li").click();
+out.step = at;
+$("search").value = "hop(n0"; $("search").dispatchEvent(new Event("input"));
+out.found = texts("history").sort();
+$("last").click();
+$("node").value = "n0"; $("node").dispatchEvent(new Event("input"));
+$("relation").value = "hop"; $("relation").dispatchEvent(new Event("input"));
+out.state = texts("state");
+const before = $("map").getAttribute("viewBox");
+$("in").click();
+out.closer = before !== $("map").getAttribute("viewBox");
+$("whole").click();
+out.whole = $("map").getAttribute("viewBox");
+return out;
+})()
+"""
+
+
+def test_the_page_shows_what_happened_to_a_fact_and_only_what_was_asked_for(browser: Path, tmp_path: Path) -> None:
+    _, trace, _ = traced()
+    file = tmp_path / "run.html"
+    file.write_text(page(trace.records, "hop"))
+    with net_browser.browse(file.as_uri(), tmp_path / "profile", browser) as shown:
+        seen = shown.evaluate(LOOKS)
+    assert any("gains it" in line for line in seen["history"])
+    assert all("message" in line or "made here" in line or "given" in line for line in seen["history"])
+    assert seen["step"] > 0
+    assert seen["found"] == ["hop(n0,n2)", "hop(n0,n3)"]
+    assert all(line.startswith("hop") for line in seen["state"])
+    assert seen["closer"] is True
+    assert seen["whole"] == "0 0 1000 800"
+
+
+THOUSAND = """
+(() => { $("last").click();
+const place = (n) => n.getAttribute("transform").match(/[-\\d.]+/g).map(Number);
+const places = [...document.querySelectorAll(".node")].map(place);
+const far = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]);
+let apart = 0;
+for (let i = 0; i < 1000; i++) {
+  let near = Infinity;
+  for (let j = 0; j < 1000; j++) if (i !== j) near = Math.min(near, far(places[i], places[j]));
+  apart += near > 2 * radius;
+}
+const label = document.querySelector(".node:not(.chosen) text");
+return { nodes: places.length, apart, names: getComputedStyle(label).display };
+})()
+"""
+
+
+def test_a_thousand_nodes_lie_apart_and_have_their_names_when_looked_at_closely(browser: Path, tmp_path: Path) -> None:
+    large = topology("ba:1000:1", 7)
+    trace = Trace(None, 10)
+    trace.network(large.nodes, [(a, b) for a, b, _ in large.links], program=HOP, schedule="fifo", seed=7)
+    file = tmp_path / "large.html"
+    file.write_text(page(trace.records, "large"))
+    with net_browser.browse(file.as_uri(), tmp_path / "profile", browser) as shown:
+        seen = shown.evaluate(THOUSAND)
+        assert (
+            shown.evaluate(
+                "(() => { centre('n7'); centre('n7'); zoom(0.3, ...where.get('n7')); "
+                "return getComputedStyle(document.querySelector('.node:not(.chosen) text')).display; })()"
+            )
+            == "block"
+        )
+    assert seen["nodes"] == 1000
+    assert seen["names"] == "none"
+    assert seen["apart"] > 800

@@ -15,8 +15,8 @@ from net_central import evaluate
 from tidelog.errors import TidelogError
 from tidelog.net import Derivations, Meter, Update, compile_program, scheduler
 from tidelog.net.runtime import InProcess, Network
-from tidelog.plan.localise import localise
-from tidelog.plan.push_conditions import push_conditions
+from tidelog.plan.rewrites import NETWORK
+from tidelog.plan.rewrites.rewrite import rewritten
 
 CASES = int(os.environ.get("TIDELOG_FUZZ", "5000"))
 PARTS = 10
@@ -26,7 +26,7 @@ LEFT_OUT = {"TL1021", "TL1030"}
 
 def settled(case: Case, annotated: bool) -> set[tuple]:
     """What a network of the localised program holds after all bursts, of the relations of the case."""
-    program = compile_program(push_conditions(localise(case.program), case.program))
+    program = compile_program(rewritten(case.program, *NETWORK))
     derivations = Derivations(cut=case.seed % 3 == 0) if annotated else None
     transport = InProcess(scheduler(case.schedule, case.seed, 0))
     network = Network(program, transport, derivations, Meter(MOST_UPDATES), case.picking is None, case.cancel)

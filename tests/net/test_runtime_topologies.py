@@ -109,3 +109,20 @@ def test_a_program_without_room_for_links_is_refused() -> None:
         with pytest.raises(TidelogError) as caught:
             topology("ring:3").facts(load(text))
         assert caught.value.codes == ("TL1052",)
+
+
+@pytest.mark.parametrize("cost", ["nan", "inf", "-inf", "1e999"])
+def test_a_cost_is_a_finite_number(tmp_path: Path, cost: str) -> None:
+    (tmp_path / "net.txt").write_text(f"a b {cost}\n")
+    with pytest.raises(TidelogError, match="TL1051"):
+        topology(str(tmp_path / "net.txt"))
+    spelled = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(cost, cost)
+    (tmp_path / "net.json").write_text(f'[["a","b",{spelled}]]')
+    with pytest.raises(TidelogError, match="TL1051"):
+        topology(str(tmp_path / "net.json"))
+
+
+def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "net.json").write_text("[" * 100_000)
+    with pytest.raises(TidelogError, match="TL1051"):
+        topology(str(tmp_path / "net.json"))

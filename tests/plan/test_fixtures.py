@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 from strategies.engine import checked_program
-from tidelog.plan.program import plan_program
-from tidelog.plan.show import show_program
+from tidelog.local import plans
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.dl"))
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda p: p.stem)
 def test_the_plans_are_as_written(path: Path) -> None:
-    shown = show_program(plan_program(checked_program(path.read_text(encoding="utf-8"))))
+    shown = plans.show(plans.guessed_plans(checked_program(path.read_text(encoding="utf-8"))))
     expected = path.with_suffix(".plan")
     if os.environ.get("TIDELOG_REWRITE"):
         expected.write_text(shown, encoding="utf-8")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
-import interpreter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import interpreter
 import oracle
 from strategies.budget import examples, note_seed
 from strategies.engine import checked_program
 from strategies.programs import Example, programs
 from tidelog.analysis.check import Checked
 from tidelog.errors import TidelogError
-from tidelog.plan.delta import delta_plans
-from tidelog.plan.estimate import Guess
 from tidelog.plan.flatten import flatten
-from tidelog.plan.order import order
+from tidelog.plan.orders.delta import delta_plans
+from tidelog.plan.orders.estimate import Guess
+from tidelog.plan.orders.order import order
 from tidelog.plan.steps import View
 
 ORDERS = st.lists(st.integers(0, 9), min_size=1, max_size=12)

@@ -11,7 +11,8 @@ import pytest
 from tidelog.errors import TidelogError
 from tidelog.lang import ndlog
 from tidelog.lang.ndlog_printer import print_program
-from tidelog.plan.localise import is_local, localise
+from tidelog.plan.rewrites.localise import is_local, localise
+from tidelog.plan.rewrites.rewrite import rewritten
 
 sys.path.append(str(Path(__file__).parents[1] / "net"))
 from net_central import evaluate
@@ -23,16 +24,16 @@ BEFORE = sorted(FIXTURES.glob("*.before.ndlog"))
 @pytest.mark.parametrize("path", BEFORE, ids=lambda p: p.name.split(".")[0])
 def test_before_and_after(path: Path) -> None:
     after = path.with_name(path.name.replace("before", "after"))
-    local = localise(ndlog.parse(path.read_text()))
+    local = rewritten(ndlog.parse(path.read_text()), localise)
     assert all(map(is_local, local.rules))
     assert print_program(local) == after.read_text()
-    assert localise(local) == local
+    assert rewritten(local, localise) == local
 
 
 @pytest.mark.parametrize("path", BEFORE, ids=lambda p: p.name.split(".")[0])
 def test_the_facts_are_the_same_on_random_data(path: Path) -> None:
     program = ndlog.parse(path.read_text())
-    local = localise(program)
+    local = rewritten(program, localise)
     heads = {r.heads[0].name for r in program.rules}
     base = {n.name: len(n.args) for r in program.rules if r.body for n in r.body.walk() if hasattr(n, "name_span")}
     for seed in range(30):
@@ -57,7 +58,7 @@ def test_the_facts_are_the_same_on_random_data(path: Path) -> None:
 )
 def test_a_rule_that_cannot_be_localised_is_an_error_that_says_why(text: str, code: str, message: str) -> None:
     with pytest.raises(TidelogError) as caught:
-        localise(ndlog.parse(text))
+        rewritten(ndlog.parse(text), localise)
     assert caught.value.codes == (code,)
     assert message in str(caught.value)
     assert "^" in str(caught.value)
@@ -65,4 +66,4 @@ def test_a_rule_that_cannot_be_localised_is_an_error_that_says_why(text: str, co
 
 def test_programs_without_locations_stay_as_they_are() -> None:
     program = ndlog.parse("p :- s, t. s :- q.")
-    assert localise(program) == program
+    assert rewritten(program, localise) == program

@@ -14,8 +14,10 @@ import pytest
 
 from tidelog.lang import ndlog, tree
 from tidelog.lang.ndlog_printer import print_program
-from tidelog.plan.localise import is_local, localise
-from tidelog.plan.push_conditions import push_conditions
+from tidelog.plan.rewrites import NETWORK
+from tidelog.plan.rewrites.localise import is_local
+from tidelog.plan.rewrites.push_conditions import push_conditions
+from tidelog.plan.rewrites.rewrite import relations_of, rewritten
 
 sys.path.append(str(Path(__file__).parents[1] / "net"))
 from net_central import evaluate
@@ -25,7 +27,7 @@ named = pytest.mark.parametrize("path", BEFORE, ids=lambda p: p.name.split(".")[
 
 
 def pushed(program: tree.Program) -> tree.Program:
-    return push_conditions(localise(program), program)
+    return rewritten(program, *NETWORK)
 
 
 @named
@@ -37,7 +39,7 @@ def test_before_and_after(path: Path) -> None:
         after.write_text(print_program(result))
     assert all(map(is_local, result.rules))
     assert print_program(result) == after.read_text()
-    assert push_conditions(result, program) == result
+    assert push_conditions(result, relations_of(program)) == result
 
 
 @named

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import interpreter
 from hypothesis import given
-from interpreter import Relations, Row
 
+import interpreter
+from interpreter import Relations, Row
 from strategies.budget import examples, note_seed
 from strategies.engine import checked_program
 from strategies.epochs import History, histories
 from strategies.programs import Features
 from tidelog.errors import TidelogError
-from tidelog.evaluate.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
-from tidelog.plan.aggregate_relations import AggregateRelation
-from tidelog.plan.estimate import Guess
-from tidelog.plan.show import step_lines
+from tidelog.plan.core import AggregateRelation
+from tidelog.plan.orders.estimate import Guess
+from tidelog.plan.orders.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
+from tidelog.plan.show.plans import step_lines
 from tidelog.plan.stateful import StatefulProgram, stateful_program
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import tidelog
+from tidelog.spark.dataframe import small
 from tidelog.spark.slots import task_slots
 
 REACH = """
@@ -55,13 +56,20 @@ def main(master: str, executor: str) -> None:
     say(slots=task_slots(spark))
     chain = spark.range(0, LENGTH, 1, 4).selectExpr("id as x", "id + 1 as y")
     observer = Announcer() if executor == "dataframe" else None
-    with tidelog.Session(REACH, spark=spark, executor=executor, observer=observer) as session:
+    small.MOST_FACTS = -1  # it is about relations in the workers
+    state = "kept" if executor == "columnar" else None  # relative: the driver's folder is not the executors'
+    with tidelog.Session(REACH, spark=spark, executor=executor, observer=observer, state=state) as session:
         epoch = session.bootstrap({"edge": chain})
         say(epoch=epoch.number, paths=epoch.inserted.count("path"), rows=session["path"].count())
         cut = spark.createDataFrame([(LENGTH // 2, LENGTH // 2 + 1)], "x bigint, y bigint")
         epoch = session.update(delete={"edge": cut}, insert={"edge": [(1000, 0)]})
         say(epoch=epoch.number, gone=epoch.deleted.count("path"), come=epoch.inserted.count("path"),
             rows=session["path"].count(), first=session.query("path(1000, X)").count())  # fmt: skip
+    if executor == "columnar":
+        try:
+            tidelog.Session(REACH, spark=spark, state="/proc/self/cwd/elsewhere")  # another place for each process
+        except tidelog.TidelogError as problem:
+            say(refused=str(problem))
     spark.stop()
 
 

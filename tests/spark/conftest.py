@@ -36,5 +36,25 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .config("spark.log.level", "ERROR")
         .getOrCreate()
     )
+    drop_connections_that_are_cut_off()
     yield session
     session.stop()
+
+
+def drop_connections_that_are_cut_off() -> None:
+    """A test whose time is over is interrupted, most likely while it waits for an answer of the JVM. py4j would give
+    that answer to the next question of the thread, and so on: all that follows failed with errors such as
+    `SparkSession does not exist in the JVM`. (It thinks of KeyboardInterrupt, not of others.)"""
+    from py4j.clientserver import ClientServerConnection
+
+    ask = ClientServerConnection.send_command
+
+    def send_command(self: Any, command: str) -> Any:
+        try:
+            return ask(self, command)
+        except BaseException as problem:
+            if not isinstance(problem, Exception):
+                self.close(reset=True)
+            raise
+
+    ClientServerConnection.send_command = send_command

@@ -13,9 +13,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tidelog.analysis.check import check
-from tidelog.evaluate.engine import EngineOptions
+from tidelog.epochs.engine import EngineOptions
 from tidelog.lang.souffle import parse
 from tidelog.spark.dataframe.engine import DataFrames
+from tidelog.spark.dataframe.holder import FrameChange
 
 PROGRAM = """
 .decl edge(x: number, y: number)
@@ -50,7 +51,7 @@ def main(kind: str) -> None:
     engine = DataFrames(check(parse(PROGRAM)), spark, EngineOptions(), "update-paper")
     engine.bootstrap({"edge": edges((1, 2), (2, 3), (3, 4))})
     found = [states(engine)]
-    engine.update({"edge": edges((2, 3))}, {"edge": edges((1, 3), (8, 8))})
+    engine.update(FrameChange({"edge": edges((2, 3))}, {"edge": edges((1, 3), (8, 8))}))
     found.append(states(engine))
     engine.close()
     print("found", json.dumps(found), flush=True)

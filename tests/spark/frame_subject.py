@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
+import oracle
 from state_oracle import Entry
 from strategies.engine import checked_program
 from strategies.epochs import Facts
 from tidelog.analysis.types import RecordType, Type
-from tidelog.evaluate.engine import EngineOptions
+from tidelog.epochs.engine import EngineOptions
 from tidelog.io.record_text import base_type, parse
 from tidelog.io.record_values import text_of_python
 from tidelog.spark.dataframe.engine import DataFrames
+from tidelog.spark.dataframe.holder import FrameChange
 from tidelog.spark.dataframe.report import FrameReport
 from tidelog.values import Kind
 
@@ -39,7 +42,7 @@ class FrameSubject:
         return self.engine.bootstrap(self.frames(facts))
 
     def update(self, delete: Facts, insert: Facts) -> FrameReport:
-        return self.engine.update(self.frames(delete), self.frames(insert))
+        return self.engine.update(FrameChange(self.frames(delete), self.frames(insert)))
 
     def frames(self, facts: Facts) -> dict[str, Any]:
         return {name: self.frame(name, rows) for name, rows in facts.items()}
@@ -99,8 +102,12 @@ def outside(value: Any, declared: Type) -> Any:
 def inside(value: Any, declared: Type) -> Any:
     if declared.kind is Kind.RECORD:
         return parse(value, declared, _made)
+    if declared.kind is Kind.FLOAT:
+        assert value != 0 or math.copysign(1, value) > 0, "there is one zero"
+        return oracle.one_float(value)
     return int(value) if declared.kind is Kind.UNSIGNED else value
 
 
 def _made(made: Any, values: list[Any]) -> tuple[Any, ...]:
+    values = [oracle.one_float(value) if isinstance(value, float) else value for value in values]
     return tuple(values) if isinstance(made, RecordType) else (made.name, *values)

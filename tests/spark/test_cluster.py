@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+import tidelog
 from spark.cluster import Cluster
-from spark.cluster_run import LENGTH
+from spark.cluster_run import LENGTH, REACH
 
 RUN = Path(__file__).parent / "cluster_run.py"
 PATHS = LENGTH * (LENGTH + 1) // 2
@@ -31,11 +32,11 @@ class Run:
     """`cluster_run.py` in a process of its own, which says things one line at a time."""
 
     def __init__(self, cluster: Cluster, executor: str) -> None:
-        self.log = cluster.folder / f"{executor}.log"
+        self.log, self.folder = cluster.folder / f"{executor}.log", cluster.folder
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, str(RUN), cluster.master_url, executor], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=log, text=True, env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+                stderr=log, text=True, env=os.environ | {"PYSPARK_PYTHON": sys.executable}, cwd=self.folder,
             )  # fmt: skip
 
     def line(self) -> dict[str, Any]:
@@ -54,6 +55,8 @@ class Run:
         changed = self.line()
         assert changed["gone"] == (LEFT + 1) * (RIGHT + 1)
         assert changed == {"epoch": 2, "gone": changed["gone"], "come": LEFT + 1, "rows": AFTER, "first": LEFT + 1}
+
+    def check_end(self) -> None:
         assert self.process.wait(60) == 0
 
     def __enter__(self) -> Run:
@@ -65,11 +68,19 @@ class Run:
 
 
 def test_the_resident_worker_serves_a_session_on_a_cluster(cluster: Cluster) -> None:
-    """The session begins before the cluster has executors, and waits for them."""
+    """The session begins before the cluster has executors, and waits for them. Its state is where the driver is; a
+    place that driver and worker do not both see is refused."""
     with Run(cluster, "columnar") as run:
         assert run.line() == {"slots": 0}
         cluster.start_workers(2)
         run.check_results()
+        refused = run.line()["refused"]
+        run.check_end()
+    assert "error[TL1242]: the state directory /proc/self/cwd/elsewhere of the driver is not there on " in refused
+    assert not (run.folder / "elsewhere").exists()
+    with tidelog.Session(REACH, state=run.folder / "kept") as kept:  # it was relative, and is the driver's
+        assert (kept.epoch, kept["path"].count()) == (2, AFTER)
+    assert not list((run.folder / "kept").glob("*.tmp"))
 
 
 def test_a_run_of_dataframes_survives_the_loss_of_a_worker(cluster: Cluster) -> None:
@@ -80,3 +91,4 @@ def test_a_run_of_dataframes_survives_the_loss_of_a_worker(cluster: Cluster) -> 
         cluster.kill(cluster.workers[0])
         run.go_on()
         run.check_results()
+        run.check_end()

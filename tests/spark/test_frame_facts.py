@@ -8,12 +8,16 @@ import pytest
 
 import tidelog
 from tidelog.errors import TidelogError
+from tidelog.spark.dataframe import small
 
 PROGRAM = ".decl p(x: number, u: unsigned)\n.input p\n.decl q(x: number)\nq(x) :- p(x, _).\n"
 SCHEMA = "x bigint, u bigint"
 
 
-def test_nulls_negative_unsigned_numbers_and_needless_changes_are_refused(spark: Any) -> None:
+def test_nulls_negative_unsigned_numbers_and_needless_changes_are_refused(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(small, "MOST_FACTS", -1)
     with tidelog.Session(PROGRAM, spark=spark, executor="dataframe", strict=True) as s:
         with pytest.raises(TidelogError, match="attribute `x`: null is not a value"):
             s.bootstrap({"p": spark.createDataFrame([(None, 1)], SCHEMA)})

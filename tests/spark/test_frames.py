@@ -13,10 +13,11 @@ import pytest
 from frame_subject import FrameSubject
 
 from strategies.engine import checked_program
+from tidelog.epochs.engine import EngineOptions
 from tidelog.errors import Source, TidelogError
-from tidelog.evaluate.engine import EngineOptions
-from tidelog.spark.dataframe import epoch, fixpoint, given, tables
+from tidelog.spark.dataframe import tables
 from tidelog.spark.dataframe.engine import DataFrames
+from tidelog.spark.dataframe.holder import FrameHolder
 
 RUN = Path(__file__).parent / "frame_run.py"
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -73,17 +74,24 @@ def test_large_relations_are_spread_over_tasks_and_large_changes_start_over(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the limits for small ones out of the way."""
-    for module in (tables, fixpoint, given):
-        monkeypatch.setattr(module, "SMALL", 0)
-    monkeypatch.setattr(epoch, "LEAST_BUDGET", 1)
+    monkeypatch.setattr(tables, "SMALL", 0)
     subject = FrameSubject(spark, CLOSURE, "elastic")
     chain = {(i, i + 1) for i in range(6)}
     subject.bootstrap({"edge": chain})
-    report = subject.update({"edge": {(2, 3)}}, {"edge": set()})
-    assert report.strategy == "bootstrap"
-    assert "Update needed more than 0.2" in report.why
-    expected = {(i, j) for i in range(7) for j in range(i + 1, 7) if not i <= 2 < j}
-    assert subject.rows("path") == expected
+    said = {}
+    for reason, seconds in (("many derivations", None), ("a long time", 1e-6), ("enough time", 1e6)):
+        stratum = ("path",)
+        subject.engine.frames.old.seconds = {} if seconds is None else {stratum: seconds}
+        monkeypatch.setattr(FrameHolder, "least_budget", 1 if seconds is None else 10**6)
+        report = subject.update({"edge": {(2, 3)} & chain}, {"edge": {(2, 3)} - chain})
+        chain ^= {(2, 3)}
+        said[reason] = report.strategy, report.why
+        cut = set() if (2, 3) in chain else {(i, j) for i in range(3) for j in range(3, 7)}
+        assert subject.rows("path") == {(i, j) for i in range(7) for j in range(i + 1, 7)} - cut
+    assert said["many derivations"][0] == said["a long time"][0] == "bootstrap"
+    assert "Update needed more than 0.2" in said["many derivations"][1]
+    assert "Update would have taken longer" in said["a long time"][1]
+    assert said["enough time"][0] == "update"
 
 
 def test_a_fault_names_its_rule_and_changes_nothing(spark: Any) -> None:

@@ -15,10 +15,11 @@ from frame_subject import external
 
 from program_cases import CASES, Case, Tables, lines, table_rows
 from tidelog.analysis.check import Checked
-from tidelog.analysis.inlining_checks import inline_relations
-from tidelog.evaluate.engine import EngineOptions
+from tidelog.analysis.names.inlining import inline_relations
+from tidelog.epochs.engine import EngineOptions
 from tidelog.session import Session
 from tidelog.spark.dataframe.engine import DataFrames
+from tidelog.spark.dataframe.holder import FrameChange
 
 
 class Columnar:
@@ -48,7 +49,7 @@ class Frames:
         self.engine.bootstrap(self.frames(facts))
 
     def update(self, delete: Tables, insert: Tables) -> None:
-        self.engine.update(self.frames(delete), self.frames(insert))
+        self.engine.update(FrameChange(self.frames(delete), self.frames(insert)))
 
     def frames(self, tables: Tables) -> dict[str, Any]:
         return {name: self.spark.createDataFrame(external(table)) for name, table in tables.items()}

@@ -11,7 +11,8 @@ import pytest
 
 import tidelog
 from tidelog.errors import TidelogError, render
-from tidelog.spark import files, read
+from tidelog.spark import files, places
+from tidelog.spark.dataframe import small
 
 PROGRAM = """
 .decl edge(a: number, b: symbol)
@@ -24,7 +25,7 @@ ROWS = {(1, "x"), (0x10, "ä\u2028b"), (-3, "")}
 
 @pytest.fixture(autouse=True)
 def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "SMALL", -1)
+    monkeypatch.setattr(places, "SMALL", -1)
 
 
 def program(params: str = "") -> str:
@@ -87,8 +88,9 @@ def test_what_spark_cannot_read_is_said_with_its_place(spark: Any, tmp_path: Pat
 
 @pytest.mark.parametrize("executor", ["columnar", "dataframe"])
 def test_columns_of_parquet_go_by_name_or_by_position_and_folders_may_have_partitions(
-    spark: Any, tmp_path: Path, executor: str
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
+    monkeypatch.setattr(small, "MOST_FACTS", -1)
     numbers, texts = zip(*ROWS, strict=True)
     pq.write_table(pa.table({"b": texts, "a": numbers}), tmp_path / "named.parquet")
     pq.write_table(pa.table({"x": pa.array(numbers, pa.int32()), "y": texts}), tmp_path / "placed.parquet")
@@ -115,7 +117,8 @@ def test_a_null_in_parquet_is_an_error(spark: Any, tmp_path: Path) -> None:
 def test_facts_of_a_relation_may_come_in_several_ways(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str, strategy: str
 ) -> None:
-    monkeypatch.setattr(read, "SMALL", 100)
+    monkeypatch.setattr(small, "MOST_FACTS", -1)
+    monkeypatch.setattr(places, "SMALL", 100)
     (tmp_path / "small.facts").write_text("1\tx\n2\tx\n")
     (tmp_path / "large.facts").write_text("".join(f"{i}\ty{i}\n" for i in range(100)))
     pq.write_table(pa.table({"a": range(1000), "b": [f"z{i}" for i in range(1000)]}), tmp_path / "all.parquet")
@@ -138,11 +141,14 @@ def test_facts_of_a_relation_may_come_in_several_ways(
         assert s["back"].count() == 1103
 
 
-@pytest.mark.parametrize("executor", ["columnar", "dataframe"])
+@pytest.mark.parametrize("executor", ["columnar", "dataframe", "spread"])
 def test_lines_have_their_numbers_also_in_later_stretches(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
     monkeypatch.setattr(files, "TEXT_STRETCH", 50)
+    if executor == "spread":
+        monkeypatch.setattr(small, "MOST_FACTS", -1)
+        executor = "dataframe"
     (tmp_path / "edge.facts").write_text("".join(f"{i}\tx\n" for i in range(100)) + "y\tx\n" + "3\tx\n" * 20 + "4\n")
     with pytest.raises(TidelogError) as raised:
         facts(spark, tmp_path, executor=executor)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ PROGRAM = checked_program("""
     .output path
 """)
 EDGES = "a bigint, b bigint"
+SOURCE = str(Path(__file__).parents[2] / "src")
 FEED = EDGES + ", _change_type string"
 NOW = {"availableNow": True}
 
@@ -147,6 +151,28 @@ def test_the_executor_of_dataframes_is_fed_in_the_same_way(spark: Any, tmp_path:
         finished(s.apply_stream(source.stream(), trigger=NOW, on_epoch=lambda e: told.append(rows(e.changes["back"]))))
         assert told == [{(2, 1, "insert", 2), (4, 3, "insert", 2), (3, 2, "delete", 2)}]
         assert rows(s["back"]) == {(1, 0), (2, 1), (4, 3)}
+
+
+def test_a_stream_on_spark_connect_feeds_the_session_in_the_client(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number, text in enumerate(("2,insert,1\n3,insert,2\n", "2,delete,1\n", "5,insert,nothing\n")):
+        (tmp_path / "in" / f"{number}.csv").write_text(text)
+        os.utime(tmp_path / "in" / f"{number}.csv", (number, number))  # the oldest file comes first
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "connect_stream.py"), str(tmp_path), "dataframe"],
+        capture_output=True, text=True, timeout=560, check=False,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": SOURCE},
+    )  # fmt: skip
+    lines = [line for line in run.stdout.splitlines() if "found {" in line]
+    assert lines, run.stderr[-3000:]
+    found = json.loads(lines[0].partition("found ")[2])
+    assert found["told"] == [
+        [2, [[2, 1, "insert", 2], [3, 2, "insert", 2]]],
+        [3, [[2, 1, "delete", 3]]],
+    ]
+    assert found["edge"] == [[0, 1], [2, 3]]
+    assert "attribute `from`: null is not a value" in found["problem"]
+    assert found["epoch"] == 3
 
 
 def test_a_session_without_spark_says_that_it_takes_no_streams() -> None:

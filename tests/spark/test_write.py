@@ -13,7 +13,6 @@ from tidelog.errors import Report
 from tidelog.lang.souffle import parse
 from tidelog.session import checked_program
 from tidelog.spark import write
-from tidelog.spark.write import write_outputs
 
 RULES = """
     .decl edge(a: symbol, b: symbol)
@@ -58,18 +57,18 @@ def test_spark_writes_what_it_is_asked_to_and_files_have_the_same_bytes_as_witho
     """
     with Session(RULES + FILES) as s:
         s.bootstrap(FACTS)
-        assert write_outputs(s, tmp_path / "local") == []
+        assert s.write_outputs(tmp_path / "local") == []
         printed = capsys.readouterr().out
     with Session(RULES + FILES + by_spark, spark=spark) as s:
         s.bootstrap(FACTS)
         assert s.count("path") == 465
         with pytest.raises(TidelogError, match=r"Spark cannot write relation `size`.*nonsense"):
-            write_outputs(s, tmp_path / "spark")
+            s.write_outputs(tmp_path / "spark")
         assert contents(tmp_path / "spark") == contents(tmp_path / "local")
         assert capsys.readouterr().out == printed
         monkeypatch.setattr(write, "SMALL", 50)
         with pytest.raises(TidelogError, match="nonsense"):
-            write_outputs(s, tmp_path / "pieces")
+            s.write_outputs(tmp_path / "pieces")
     pieces, local = contents(tmp_path / "pieces"), contents(tmp_path / "local")
     for name, read in (("path.parquet", parquet.read_table), ("path.arrow", feather.read_table)):
         assert read(tmp_path / "pieces" / name).equals(read(tmp_path / "local" / name))
@@ -86,7 +85,7 @@ def test_an_output_by_spark_needs_spark() -> None:
     with Session(RULES + '.output path(IO=spark, path="x")\n') as s:
         s.bootstrap(FACTS)
         with pytest.raises(TidelogError, match=r"(?s)TL0628.*without --local"):
-            write_outputs(s, ".")
+            s.write_outputs(".")
 
 
 def test_options_of_a_format_are_not_warned_about_and_what_is_missing_is_an_error() -> None:

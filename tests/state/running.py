@@ -7,9 +7,9 @@ from typing import Any
 
 from strategies.engine import checked_program
 from strategies.subject import Subject
-from tidelog.evaluate.elastic import Elastic
-from tidelog.evaluate.engine import EngineOptions, make_engine
-from tidelog.state import Durable
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.engine import EngineOptions
+from tidelog.state import open_state
 
 REACH = """
 .decl edge(x: number, y: number)
@@ -29,17 +29,11 @@ class DurableSubject(Subject):
 
     def __init__(self, text: str, folder: Path, migrate: bool = False, **options: Any) -> None:
         self.checked = checked_program(text)
-        inner = make_engine(self.checked, EngineOptions(**options), "elastic")
-        assert isinstance(inner, Elastic)
-        self.durable = Durable(inner, folder, migrate)
-        self.elastic = self.engine = inner
-        self.database = inner.database
-
-    def bootstrap(self, facts: Any) -> Any:
-        return self.durable.bootstrap(self.words(facts))
+        self.engine, self.durable = open_state(self.checked, EngineOptions(**options), folder, migrate=migrate)
+        self.database = self.engine.database
 
     def update(self, delete: Any, insert: Any, batch: Any = None) -> Any:
-        return self.durable.update(self.words(delete), self.words(insert), batch)
+        return self.engine.update(NetChange(self.words(delete), self.words(insert), batch))
 
     def __enter__(self) -> DurableSubject:
         return self

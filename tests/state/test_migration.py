@@ -101,4 +101,4 @@ def test_a_migration_of_nothing_is_refused(tmp_path: Path) -> None:
 def test_a_migration_to_the_same_program_changes_nothing(tmp_path: Path) -> None:
     stored(tmp_path)
     with DurableSubject(REACH, tmp_path, migrate=True) as subject:
-        assert subject.durable.epoch == 1
+        assert subject.engine.epoch == 1

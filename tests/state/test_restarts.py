@@ -15,9 +15,9 @@ from strategies.budget import examples, note_seed
 from strategies.epochs import Facts, History, histories
 from strategies.programs import Features
 from strategies.subject import Subject
+from tidelog.epochs.one_store import OneStore
+from tidelog.epochs.report import EpochReport
 from tidelog.errors import TidelogError
-from tidelog.evaluate import elastic
-from tidelog.evaluate.engine import EpochReport
 from tidelog.state import compaction
 
 JOINS = Features(types=("number", "symbol"), aggregates=False, special=False, derived_inputs=True)
@@ -40,7 +40,7 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_history_with_restarts_is_the_history_without(kind: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way != "as usual":
-        monkeypatch.setattr(elastic, "LEAST_BUDGET", 10)  # updates are given up at all sorts of places
+        monkeypatch.setattr(OneStore, "least_budget", 10)  # updates are given up at all sorts of places
     monkeypatch.setattr(compaction, "MOST", 2)
     monkeypatch.setattr(compaction, "WORTHWHILE", 5)
 
@@ -71,11 +71,11 @@ def compare(history: History, steady: Subject, folder: Path, way: dict[str, Any]
             assert told(restarted, found.inserted) == told(steady, wanted.inserted)
             assert told(restarted, found.deleted) == told(steady, wanted.deleted)
             same_state(restarted, steady)
-            efforts = restarted.elastic.efforts
+            efforts = restarted.store.state.efforts
         with DurableSubject(history.example.text, folder, **way) as reopened:
             same_state(reopened, steady)
-            assert reopened.elastic.efforts == efforts
-            assert reopened.elastic.state.counters == steady.engine.state.counters  # type: ignore[attr-defined]
+            assert reopened.store.state.efforts == efforts
+            assert reopened.store.state.counters == steady.store.state.counters
         before = facts
 
 
@@ -93,9 +93,9 @@ def told(subject: Subject, side: dict[str, np.ndarray]) -> dict[str, set[Any]]:
 
 def same_state(found: Subject, wanted: Subject) -> None:
     assert found.state() == wanted.state()
-    for name in wanted.engine.state.given:  # type: ignore[attr-defined]
+    for name in wanted.store.state.given:
         assert set(found.values(name, found.engine.facts(name))) == set(wanted.values(name, wanted.engine.facts(name)))
-    auxiliaries = wanted.engine.state.program.auxiliaries  # type: ignore[attr-defined]
+    auxiliaries = wanted.store.state.program.auxiliaries
     assert {n: found.engine.count(n) for n in auxiliaries} == {n: wanted.engine.count(n) for n in auxiliaries}
 
 
@@ -103,7 +103,7 @@ def test_a_tuple_that_is_only_found_earlier_is_found_earlier_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stratum is evaluated anew; none of its tuples comes or goes, but one moves to another iteration."""
-    monkeypatch.setattr(elastic, "LEAST_BUDGET", 10)
+    monkeypatch.setattr(OneStore, "least_budget", 10)
     text = (
         ".decl e(a: number, b: number)\n.input e\n.decl p(a: number, b: number)\n"
         "p(0, x) :- p(x, _).\np(x, x) :- e(x, _), e(y, _), x = y.\n"

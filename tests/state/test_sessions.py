@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from state.running import REACH
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.engine import Engine
 from tidelog.errors import TidelogError
 from tidelog.session import Session
 from tidelog.state.durable import Durable
 from tidelog.state.files import LocalFiles
 from tidelog.state.lock import NAME, Owner, read_owner
-from tidelog.state.log import Log
 
 CHAIN = [(i, i + 1) for i in range(6)]
 
@@ -34,8 +35,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def durable(session: Session) -> Durable:
-    engine = session._backend._engine  # type: ignore[attr-defined]
-    assert isinstance(engine, Durable)
+    keeper = session._backend._durable  # type: ignore[attr-defined]
+    assert isinstance(keeper, Durable)
+    return keeper
+
+
+def engine_of(session: Session) -> Engine:
+    engine: Engine = session._backend._engine  # type: ignore[attr-defined]
     return engine
 
 
@@ -84,7 +90,9 @@ def test_a_second_writer_is_told_who_the_first_is(folder: Path) -> None:
 
 
 def test_the_lock_of_a_process_that_is_gone_is_taken_over(folder: Path) -> None:
-    program = f"import os; from tidelog.session import Session; Session({REACH!r}, state={str(folder)!r}); os._exit(1)"
+    program = (
+        f"import os; from tidelog.session import Session; s = Session({REACH!r}, state={str(folder)!r}); os._exit(1)"
+    )
     subprocess.run([sys.executable, "-c", program], check=False)
     assert (folder / NAME).exists()
     with Session(REACH, state=folder) as session:
@@ -175,15 +183,13 @@ def test_without_a_state_directory_a_batch_is_applied_once_while_the_session_las
 
 def test_a_change_set_that_was_logged_and_not_evaluated_is_evaluated_by_the_next(folder: Path) -> None:
     with Session(REACH, state=folder) as session:
-        engine = durable(session)
-        rows = engine.facts("edge")[:1]
-        log: Log = engine.log
-        log.write(3, {"edge": rows}, {}, ("edges", 7))
+        rows = engine_of(session).facts("edge")[:1]
+        durable(session).log.write(3, NetChange({"edge": rows}, {}, ("edges", 7)))
         gone = tuple(rows[0].tolist())
     with Session(REACH, state=folder) as session:
         assert session.epoch == 3
         assert gone not in session["edge"]
-        assert durable(session).seen(("edges", 7))
+        assert engine_of(session).has_applied(("edges", 7))
     assert list((folder / "log").iterdir()) == []
 
 
@@ -195,8 +201,8 @@ def test_a_logged_change_set_that_fails_is_given_up(tmp_path: Path) -> None:
             session.update(insert={"e": [(0,)]})
         assert session.epoch == 1
         assert list((tmp_path / "log").iterdir()) == []
-        engine = durable(session)
-        engine.log.write(2, {}, {"e": engine.facts("e")[:1] * 0}, None)
+        rows = engine_of(session).facts("e")[:1]
+        durable(session).log.write(2, NetChange({}, {"e": rows * 0}))
     with Session(text, state=tmp_path) as session:
         assert (session.epoch, set(session["p"])) == (1, {(6,), (3,)})
         assert session.update(insert={"e": [(3,)]}).number == 2

@@ -9,8 +9,8 @@ import pytest
 
 from tidelog.store import Database, Relation
 from tidelog.store import difference as module
+from tidelog.store.codes import BLOCKED
 from tidelog.store.difference import difference
-from tidelog.store.layout import BLOCKED
 
 SHARED, GONE, NEW = [(i, i % 7) for i in range(300)], [(i, 8) for i in range(40)], [(i, 9) for i in range(50)]
 FAR = 2**40

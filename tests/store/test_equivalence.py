@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle import closure
 from strategies.budget import examples
 from tidelog.plan.steps import Emit, Match, Probe, Scan, Slot, View
-from tidelog.store import Database, Equivalence
+from tidelog.store import Database, Equivalence, pair_changes
 from tidelog.store.components import components
 
 ELEMENTS = st.one_of(st.integers(-3, 12), st.integers(-(2**63), 2**63 - 1))
@@ -64,5 +64,33 @@ def test_a_plan_that_knows_nothing_of_classes_sees_the_pairs() -> None:
         Probe(Match("same", View.ALL, ((1, Slot(0)),), ((0, 1),))),
         Emit("found", (Slot(0), Slot(1))),
     ]
-    same.database.pipeline(steps, 2).run()
+    same.database.pipeline(steps).run()
     assert set(map(tuple, found.rows().tolist())) == {(1, 1), (1, 2), (2, 1), (2, 2), (3, 3)}
+
+
+PARTITIONS = st.dictionaries(ELEMENTS, st.integers(0, 4), max_size=12)
+
+
+def pairs_of(partition: dict[int, int]) -> set[tuple[int, int]]:
+    return {(x, y) for x in partition for y in partition if partition[x] == partition[y]}
+
+
+def columns(partition: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(list(partition), np.int64), np.array(list(partition.values()), np.int64)
+
+
+@examples(200)
+@given(PARTITIONS, PARTITIONS, st.integers(0, 40), st.integers(0, 40))
+def test_changed_pairs_are_those_of_one_side_only(
+    before: dict[int, int], after: dict[int, int], start: int, stop: int
+) -> None:
+    for found, wanted in zip(
+        pair_changes(columns(before), columns(after)),
+        (pairs_of(after) - pairs_of(before), pairs_of(before) - pairs_of(after)),
+        strict=True,
+    ):
+        rows = np.asarray(found).tolist()
+        assert len(rows) == len(found) == len(wanted)
+        assert set(map(tuple, rows)) == wanted
+        assert found[start:stop].tolist() == rows[start:stop]
+        assert [row for batch in found.batches(3) for row in batch.tolist()] == rows

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tidelog.store import Database, Relation
+from tidelog.store.blocks import IndexSlot
+from tidelog.store.codes import ROW
 from tidelog.store.index import LOOKED_UP_TWICE, Index
-from tidelog.store.layout import ROW, S_BYTES, S_LENGTH, S_OFFSET, S_PREVIOUS, S_STAMP
 
 MANY = LOOKED_UP_TWICE + 40_000
 KEYS = {
@@ -27,13 +28,12 @@ def rows_of(kind: str, count: int) -> Any:
 
 def segments(index: Index) -> dict[bytes, tuple[int, int]]:
     """The entries of each segment, as bytes, and its previous length and stamp."""
-    slots = index._table.view(np.int32).reshape(-1, S_BYTES // 4)
+    slots = index._table.view(np.dtype(IndexSlot))
     found = {}
     width = max(len(index.values), 1)
-    for slot in slots[(slots[:, :2] != 0).any(axis=1)]:
-        at, length = int(slot[S_OFFSET // 4 : S_OFFSET // 4 + 2].view(np.int64)[0]), int(slot[S_LENGTH // 4])
-        entries = index._arena.data[at : at + length * width, 0].astype(np.int64)
-        found[entries.tobytes()] = int(slot[S_PREVIOUS // 4]), int(slot[S_STAMP // 4])
+    for slot in slots[slots["key"] != 0]:
+        entries = index._arena.data[slot["offset"] : slot["offset"] + slot["length"] * width, 0].astype(np.int64)
+        found[entries.tobytes()] = int(slot["previous"]), int(slot["stamp"])
     return found
 
 

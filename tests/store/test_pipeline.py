@@ -200,7 +200,7 @@ def test_a_pipeline_derives_what_the_naive_evaluator_derives(found: Any, steps: 
     head = db.create("head", len(steps[-1].args))
     naive = Naive(found)
     naive.run(steps)
-    pipe = db.pipeline(steps, 64)
+    pipe = db.pipeline(steps)
     pipe.run()
     assert {tuple(r) for r in head.rows().tolist()} == {row for _, row in naive.derived}
     assert head.count == len({row for _, row in naive.derived})
@@ -246,6 +246,6 @@ def test_a_batch_goes_in_and_a_batch_comes_out() -> None:
     db.create("two", 2).insert([[1, 10], [1, 11], [2, 20]])
     db["two"].settle()
     steps = [Probe(Match("two", View.ALL, ((0, Slot(1)),), ((1, 2),)))]
-    pipe = db.pipeline(steps, 3, inputs=(0, 1), outputs=(2, 0))
+    pipe = db.pipeline(steps, inputs=(0, 1), outputs=(2, 0))
     assert pipe.run([[5, 1], [6, 2], [7, 3], [8, 1]]).tolist() == [[10, 5], [11, 5], [20, 6], [10, 8], [11, 8]]
     assert pipe.run(np.zeros((0, 2))).tolist() == []

@@ -75,3 +75,10 @@ def test_no_record_is_taken_for_nil_even_after_growth() -> None:
     assert ids.tolist() == list(range(1, 502))
     assert records.pack(many).tolist() == ids.tolist()
     assert records.pack(np.zeros((2, 0))).tolist() == [1, 1]
+
+
+def test_ids_stay_when_more_records_of_their_arity_are_made() -> None:
+    records = Database().records
+    first = records.pack([[1, 2], [3, 4]])
+    assert records.pack([[5, 6], [3, 4], [7, 8]]).tolist() == [3, 2, 4]
+    assert first.tolist() == [1, 2]

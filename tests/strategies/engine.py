@@ -11,15 +11,19 @@ from typing import Any
 
 import numpy as np
 
+import oracle
 from strategies.programs import Example
 from tidelog.analysis.check import Checked, check
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type
 from tidelog.errors import Report
-from tidelog.evaluate.batch import BatchRun, Options
+from tidelog.evaluate.bindings import Words
 from tidelog.lang.load import parse_program
+from tidelog.local import LocalSession, Settings
 from tidelog.values import Kind
 
 Rows = set[tuple[Any, ...]]
+
+ONE_NAN = 0x7FF8000000000000
 
 
 def checked_program(text: str) -> Checked:
@@ -29,31 +33,27 @@ def checked_program(text: str) -> Checked:
 
 def evaluate(example: Example, checked: Checked, threads: int = 1) -> dict[str, Rows]:
     """The relations of the program, which is checked already, after a batch run."""
-    run = BatchRun(checked, Options(threads=threads))
-    for name, rows in example.facts.items():
-        load(run, name, rows)
-    run.evaluate()
-    return {name: contents(run, name) for name in checked.relations}
+    session = LocalSession(checked, Settings("batch", threads=threads))
+    session.bootstrap_words({name: words(session, name, rows) for name, rows in example.facts.items()})
+    return {name: contents(session, name) for name in checked.relations}
 
 
-def load(run: BatchRun, name: str, rows: Rows) -> None:
-    info = run.checked.relations[name]
-    declared = column_types(run, info)
-    words = [[word_of(v, t, run.database) for v, t in zip(row, declared, strict=True)] for row in rows]
-    relation = run.database[name]
-    relation.insert(np.array(words, np.int64).reshape(len(rows), info.arity))
-    relation.settle()
+def words(session: LocalSession, name: str, rows: Rows) -> Words:
+    info = session.checked.relations[name]
+    declared, database = column_types(session, info), session._open().database
+    found = [[word_of(v, t, database) for v, t in zip(row, declared, strict=True)] for row in rows]
+    return np.array(found, np.int64).reshape(len(rows), info.arity)
 
 
-def contents(run: BatchRun, name: str) -> Rows:
-    declared = column_types(run, run.checked.relations[name])
-    words = run.database[name].rows(None).astype(np.int64).tolist()
-    found = {tuple(value_of(w, t, run.database) for w, t in zip(row, declared, strict=True)) for row in words}
+def contents(session: LocalSession, name: str) -> Rows:
+    declared, database = column_types(session, session.checked.relations[name]), session.ready().database
+    words = session.ready().rows(name).astype(np.int64).tolist()
+    found = {tuple(value_of(w, t, database) for w, t in zip(row, declared, strict=True)) for row in words}
     assert len(found) == len(words), f"{name} holds a tuple twice"
     return found
 
 
-def column_types(run: BatchRun, info: RelationInfo) -> list[Type]:
+def column_types(run: Any, info: RelationInfo) -> list[Type]:
     return [run.checked.types.types[name] for name in info.types]
 
 
@@ -69,7 +69,7 @@ def word_of(value: Any, declared: Type, database: Any) -> int:
     if declared.kind is Kind.SYMBOL:
         return int(database.symbols.id(value))
     if declared.kind is Kind.FLOAT:
-        return int(struct.unpack("q", struct.pack("d", value))[0])
+        return ONE_NAN if value == oracle.NAN else int(struct.unpack("q", struct.pack("d", value))[0])
     return int(value) - (2**64 if value >= 2**63 else 0)
 
 
@@ -90,7 +90,9 @@ def value_of(word: int, declared: Type, database: Any) -> Any:
     if declared.kind is Kind.SYMBOL:
         return database.symbols.text(word)
     if declared.kind is Kind.FLOAT:
-        return struct.unpack("d", struct.pack("q", word))[0]
+        found = oracle.one_float(struct.unpack("d", struct.pack("q", word))[0])
+        assert word == word_of(found, declared, database), f"{word:x} is not the word of {found}"
+        return found
     return word % 2**64 if declared.kind is Kind.UNSIGNED else word
 
 

@@ -7,7 +7,8 @@ from itertools import count
 from strategies.values import CONSTANTS, FIELDS, Chooser, Relation
 
 COMPARED = {
-    "number": ("=", "!=", "<", "<=", ">", ">="), "unsigned": ("=", "!=", "<", ">="), "float": ("<", ">=", "="),
+    "number": ("=", "!=", "<", "<=", ">", ">="), "unsigned": ("=", "!=", "<", ">="),
+    "float": ("<", ">=", "=", "!=", "<=", ">"),
     "symbol": ("=", "!=", "<", ">=", "match", "contains", "!match", "!contains"),
 }  # fmt: skip
 
@@ -15,7 +16,8 @@ BOUNDED = {
     "number": ("({n} + {n}) % 3", "min({n}, {n})", "max({n}, {n}, 1)", "{n} band 3", "strlen({s})", "{n} / 2",
                "lnot {n}", "-({n} % 2)", "{n} land {n}", "to_number({f}) % 4"),
     "unsigned": ("({u} + 1u) % 3u", "min({u}, {u})", "{u} band 3u", "itou({n} band 3)", "{u} / 2u"),
-    "float": ("min({f}, {f})", "max({f}, 1.0)", "itof({n} band 3)", "to_float(strlen({s}))"),
+    "float": ("min({f}, {f})", "max({f}, 1.0)", "itof({n} band 3)", "to_float(strlen({s}))", "max({f}, {f})", "-({f})",
+              "{f} * 0.0", "{f} / 0.0"),
     "symbol": ("substr({s}, 0, 1)", "min({s}, {s})", "to_string({n} % 3)", "substr({s}, strlen({s}) - 1, 1)"),
 }  # fmt: skip
 """Expressions with finitely many values, however often they are applied."""
@@ -26,7 +28,8 @@ GROWING = {
                "{n} * 3037000500", "to_number(to_string({n}))"),
     "unsigned": ("{u} + {u}", "{u} - 1u", "{u} * {u}", "{u} / 3u", "{u} % 3u", "itou({n})", "as({n}, unsigned)",
                  "{u} bshr 1u", "bnot {u}", "to_unsigned({n} band 7)"),
-    "float": ("{f} + {f}", "{f} * 1.5", "{f} / 2.0", "to_float({n} band 7)", "{f} + 1"),
+    "float": ("{f} + {f}", "{f} * 1.5", "{f} / 2.0", "to_float({n} band 7)", "{f} + 1", "{f} - {f}", "{f} * {f}",
+              "{f} / {f}", "{f} ^ {f}", "{f} * 1.0e308"),
     "symbol": ('cat({s}, "a")', "cat({s}, {s})", "to_string({n})", "to_string({f})", "to_string({u})"),
 }  # fmt: skip
 PATTERNS = ('".*a"', '"a?b*"', '"[ab]"')
@@ -56,6 +59,7 @@ class RuleWriter:
         self.names: dict[str, list[str]] = {k: list(v) for k, v in outer.names.items()} if outer else {}
         self.local: dict[str, list[str]] = {}
         self.met: set[str] = set()  # variables from outside that an atom has, too
+        self.atoms: list[tuple[str, list[str]]] = []  # those written so far, with their arguments
 
     def rule(self, heads: list[Relation]) -> str:
         body = self.body(self.choose.pick((2, 2, 2, 3)), 2)
@@ -126,7 +130,25 @@ class RuleWriter:
     # ---- literals
 
     def atom(self, relation: Relation) -> str:
-        return f"{relation.name}({', '.join(map(self.pattern, relation.columns))})"
+        args = [self.pattern(kind) for kind in relation.columns]
+        self.atoms.append((relation.name, args))
+        return f"{relation.name}({', '.join(args)})"
+
+    def question(self) -> str:
+        """Atoms whose own variables nobody else has: joined with each other, and with the rest by a variable at most;
+        or an atom once more, with less in it."""
+        if self.atoms and self.choose.chance(3):
+            name, args = self.choose.pick(self.atoms)
+            return f"{name}({', '.join('_' if self.choose.chance(5) else arg for arg in args)})"
+        names, local = self.names, self.local
+        kinds = [kind for kind in names if names[kind]]
+        tie = self.choose.pick(kinds) if kinds and self.choose.chance(5) else None
+        self.names, self.local = {} if tie is None else {tie: [self.choose.pick(names[tie])]}, {}
+        relations = [*self.earlier, *self.group]
+        try:
+            return ", ".join(self.atom(self.choose.pick(relations)) for _ in self.choose.repeat(1, 3))
+        finally:
+            self.names, self.local = names, local
 
     def asked(self, relation: Relation) -> str:
         """An atom that binds nothing."""
@@ -136,7 +158,7 @@ class RuleWriter:
     def extra(self) -> str:
         how = self.choose.weighted({
             "constraint": 5, "equation": 4, "negation": 4, "disjunction": 2, "aggregate": 7, "range": 1, "bounded": 1,
-            "group": 1, "boolean": 1,
+            "group": 1, "boolean": 1, "question": 8,
         })  # fmt: skip
         match how:
             case "equation":
@@ -159,6 +181,8 @@ class RuleWriter:
             case "group" if self.negation:
                 inner = [self.constraint(), self.asked(self.choose.pick(self.earlier))]
                 return f"!({self.choose.pick((' ; ', ', ') if self.outer is None else (' ; ',)).join(inner)})"
+            case "question":
+                return self.question()
             case "boolean":
                 return self.choose.pick(("true", "true", "!false", "false"))
         return self.constraint()

@@ -10,10 +10,12 @@ import numpy as np
 from state_oracle import Entry
 from strategies.engine import checked_program, column_types, value_of, word_of
 from strategies.epochs import Facts
-from tidelog.evaluate.elastic import Elastic
-from tidelog.evaluate.engine import EngineOptions, EpochReport, make_engine
-from tidelog.plan.paper_terms import Switches
-from tidelog.store.layout import NEVER
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.engine import Engine, EngineOptions, make_engine
+from tidelog.epochs.one_store import OneStore
+from tidelog.epochs.report import EpochReport
+from tidelog.plan.orders.paper_terms import Switches
+from tidelog.store import NEVER
 
 SWITCHES = [Switches(*s) for s in product(("eager", "lazy"), ("split", "joined"), ("diff-first", "textual"))]
 
@@ -36,20 +38,31 @@ class Subject:
 
     def values(self, name: str, rows: np.ndarray) -> list[tuple[Any, ...]]:
         types = column_types(self, self.checked.relations[name])
-        return [tuple(value_of(w, t, self.database) for w, t in zip(row, types, strict=True)) for row in rows.tolist()]
+        words = np.asarray(rows).tolist()  # the pairs of an equivalence are an array only when they are wanted
+        return [tuple(value_of(w, t, self.database) for w, t in zip(row, types, strict=True)) for row in words]
 
     def bootstrap(self, facts: Facts) -> EpochReport:
         return self.engine.bootstrap(self.words(facts))
 
     def update(self, delete: Facts, insert: Facts) -> EpochReport:
-        return self.engine.update(self.words(delete), self.words(insert))
+        return self.engine.update(NetChange(self.words(delete), self.words(insert)))
+
+    @property
+    def store(self) -> OneStore:
+        """What holds the relations, if it keeps a state."""
+        return store_of(self.engine)
 
     def state(self) -> dict[str, dict[tuple[Any, ...], Entry | None]]:
         """The tuples of each relation; if the engine keeps a state, with iteration and count."""
-        if not isinstance(self.engine, Elastic):
+        if not isinstance(self.engine.holder, OneStore):
             return {n: dict.fromkeys(self.values(n, self.engine.rows(n))) for n in self.checked.relations}
-        found = {}
+        found: dict[str, dict[tuple[Any, ...], Entry | None]] = {}
         for name in self.checked.relations:
+            if name in self.database.views:
+                pairs = self.values(name, self.engine.rows(name))
+                found[name] = dict.fromkeys(pairs)
+                assert len(found[name]) == len(pairs) == self.engine.count(name), name
+                continue
             relation = self.database[name]
             there = np.flatnonzero(relation.now() != NEVER)
             entries = [Entry(int(k), int(n)) for k, n in zip(relation.now(there), relation.derived(there), strict=True)]
@@ -60,6 +73,12 @@ class Subject:
 
     def whole(self) -> set[str]:
         """Relations that have no iterations."""
-        if not isinstance(self.engine, Elastic):
+        if not isinstance(self.engine.holder, OneStore):
             return set(self.checked.relations)
-        return {name for s in self.engine.state.program.strata if s.whole for name in s.relations}
+        whole = {name for s in self.store.state.program.strata if s.whole for name in s.relations}
+        return whole | set(self.database.views)
+
+
+def store_of(engine: Engine) -> OneStore:
+    assert isinstance(engine.holder, OneStore)
+    return engine.holder

@@ -175,9 +175,9 @@ class TreeWriter:
 
     def type(self) -> t.TypeDecl:
         makers: tuple[Callable[[], t.TypeDecl], ...] = (
-            lambda: t.SubsetType(self.name(), self.qualified()),
-            lambda: t.UnionType(self.name(), self.few(self.qualified, 1)),
-            lambda: t.RecordType(self.name(), self.few(self.attribute)),
+            lambda: t.SubsetDefinition(self.name(), self.qualified()),
+            lambda: t.UnionDefinition(self.name(), self.few(self.qualified, 1)),
+            lambda: t.RecordDefinition(self.name(), self.few(self.attribute)),
             lambda: t.AlgebraicType(
                 self.name(), self.few(lambda: t.BranchDecl(self.name(), self.few(self.attribute)), 1)
             ),

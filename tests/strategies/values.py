@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hypothesis.strategies import SearchStrategy
+
+from oracle import NAN
 
 T = TypeVar("T")
 
@@ -21,13 +24,16 @@ DECLARATIONS = {
 CONSTANTS: dict[str, dict[str, Any]] = {
     "number": {"0": 0, "1": 1, "2": 2, "3": 3, "-1": -1},
     "unsigned": {"0u": 0, "1u": 1, "2u": 2, "0xFu": 15},
-    "float": {"0.0": 0.0, "0.5": 0.5, "1.0": 1.0, "2.5": 2.5},
+    "float": {
+        "0.0": 0.0, "0.5": 0.5, "1.0": 1.0, "2.5": 2.5, "-0.0": 0.0, "-1.0": -1.0, "0.1": 0.1, "(0.0 / 0.0)": NAN,
+        "(1.0 / 0.0)": math.inf, "(-1.0 / 0.0)": -math.inf, "1.0e16": 1e16,
+    },
     "symbol": {'"a"': "a", '"b"': "b", '"ab"': "ab", '""': ""},
     "Pair": {"nil": None, '[1, "a"]': (1, "a"), '[2, "a"]': (2, "a"), '[1, "b"]': (1, "b")},
     "Shape": {"$Dot()": ("Dot",), "$Box(1, 2)": ("Box", 1, 2), "$Box(2, 2)": ("Box", 2, 2), '$Tag("a")': ("Tag", "a")},
     "Colour": {"$Red()": ("Red",), "$Green()": ("Green",), "$Blue()": ("Blue",)},
     "List": {"nil": None, "[1, nil]": (1, None), "[1, [2, nil]]": (1, (2, None))},
-}
+}  # fmt: skip
 """For each type some constants: how they are written, and what they are to the oracle."""
 
 FIELDS: dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]] = {

@@ -7,21 +7,26 @@ errors at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from tidelog.analysis.clauses import Clause, clauses_of
-from tidelog.analysis.components import expand
-from tidelog.analysis.declarations import types_of
-from tidelog.analysis.directives import check_directives, directives_of
-from tidelog.analysis.graph import DependencyGraph, Stratum
-from tidelog.analysis.grounded import check_grounded
-from tidelog.analysis.inline import inline
-from tidelog.analysis.inlining_checks import inline_relations
-from tidelog.analysis.names import check_names
-from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.analysis.typing import ClauseTypes, infer
+from tidelog.analysis.clauses.flat import Clause, clauses_of
+from tidelog.analysis.clauses.inline import inline
+from tidelog.analysis.components.expand import expand
+from tidelog.analysis.names.check import check_names
+from tidelog.analysis.names.directives import check_directives, directives_of
+from tidelog.analysis.names.inlining import inline_relations
+from tidelog.analysis.names.orders import warn_of_plans
+from tidelog.analysis.safety import check_grounded
+from tidelog.analysis.size_limits import SizeLimits
+from tidelog.analysis.strata import DependencyGraph, Stratum
+from tidelog.analysis.types.declarations import types_of
+from tidelog.analysis.types.system import RelationInfo, TypeSystem
+from tidelog.analysis.types.typing import ClauseTypes, infer
 from tidelog.errors import Diagnostic, Report
 from tidelog.lang import tree
 from tidelog.lang.depth import deep_recursion
+
+DEPRECATED = "TL0105"
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,22 @@ class Checked:
 
     def directives(self, *kinds: str) -> list[tree.Directive]:
         """The directives of these kinds, the old qualifiers `input`, `output` and `printsize` included."""
-        return [d for d in directives_of(self.program) if d.kind in kinds]
+        return [d for d in self._directives if d.kind in kinds]
+
+    @cached_property
+    def _directives(self) -> list[tree.Directive]:
+        return directives_of(self.program)
+
+    @cached_property
+    def size_limits(self) -> SizeLimits:
+        return SizeLimits(self._directives)
 
 
 def check(program: tree.Program, report: Report | None = None) -> Checked:
     """The checked program; raises one TidelogError with every problem found."""
     report = report or Report()
+    if program.pragma("legacy") is not None:
+        report.forget(DEPRECATED)
     with deep_recursion():
         program = expand(program, report)
         if any(d.code.startswith("TL05") for d in report.errors):
@@ -63,5 +78,6 @@ def check(program: tree.Program, report: Report | None = None) -> Checked:
         check_grounded(clauses, report, inlined)
         graph = DependencyGraph((name for name in types.relations if name not in inlined), clauses)
         strata = graph.strata(report)
+        warn_of_plans(clauses, strata, report)
         report.check()
     return Checked(program, types, clauses, typed, strata, tuple(report.warnings))

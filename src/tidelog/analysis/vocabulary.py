@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.suggest import did_you_mean
-from tidelog.analysis.types import RelationInfo
+from tidelog.analysis.types.system import RelationInfo
 from tidelog.errors import Diagnostic, Report, TidelogError, error
 
 

@@ -17,86 +17,91 @@ from lark import Lark, TextSlice, Token
 from lark.exceptions import UnexpectedInput
 
 from tidelog.analysis.suggest import did_you_mean
-from tidelog.cli.statements import CHANGES, Statement
+from tidelog.cli.shell_help import no_statement
+from tidelog.cli.statements import FIRST_WORDS, Statement
 from tidelog.errors import Report, Source, Span, TidelogError, error
 from tidelog.lang.parsing import TreeBuilder, load_grammar, syntax_error, unescape
 
 WORDS = (
     "start", "insert", "delete", "commit", "dump_changes", "dump", "rollback", "clear", "echo", "timestamp",
-    "log_level", "profile", "sleep", "exit",
+    "log_level", "profile", "sleep", "help", "exit",
 )  # fmt: skip
-_FIRST_WORDS = {*WORDS, *CHANGES, "mssleep", "query_index", "dump_index"} - {"dump_changes"}
 
 _MOST_DIGITS = 1000
 """No value is that large; Python refuses to read some that are larger still."""
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """Anything that can be said."""
 
 
 @dataclass(frozen=True)
-class Start(Command):
+class Start(ShellCommand):
     pass
 
 
 @dataclass(frozen=True)
-class Commit(Command):
+class Commit(ShellCommand):
     dump_changes: bool = False
 
 
 @dataclass(frozen=True)
-class Rollback(Command):
+class Rollback(ShellCommand):
     pass
 
 
 @dataclass(frozen=True)
-class Timestamp(Command):
+class Timestamp(ShellCommand):
     pass
 
 
 @dataclass(frozen=True)
-class Dump(Command):
+class Dump(ShellCommand):
     """The tuples of a relation, or of all output relations."""
 
     relation: str | None = None
 
 
 @dataclass(frozen=True)
-class Clear(Command):
-    relation: str
+class Clear(ShellCommand):
+    relation: str | None
 
 
 @dataclass(frozen=True)
-class Echo(Command):
+class Help(ShellCommand):
+    pass
+
+
+@dataclass(frozen=True)
+class Echo(ShellCommand):
     text: str
 
 
 @dataclass(frozen=True)
-class LogLevel(Command):
+class LogLevel(ShellCommand):
     level: int
 
 
 @dataclass(frozen=True)
-class Profile(Command):
+class ProfileCommand(ShellCommand):
     """What the session holds and did last; or a setting of DDlog's profiler, such as "cpu on"."""
 
     setting: str = ""
 
 
 @dataclass(frozen=True)
-class Sleep(Command):
+class Sleep(ShellCommand):
     milliseconds: int
 
 
 @dataclass(frozen=True)
-class Exit(Command):
+class Exit(ShellCommand):
     pass
 
 
 @dataclass(frozen=True)
-class Change(Command):
+class ChangeCommand(ShellCommand):
     """Insert or delete a fact: a tuple of its values, a dict of them by attribute, or one value that is all of it."""
 
     insert: bool
@@ -105,7 +110,7 @@ class Change(Command):
 
 
 @dataclass(frozen=True)
-class Query(Command):
+class QueryCommand(ShellCommand):
     source: Source
 
 
@@ -121,13 +126,15 @@ class Struct:
         return self.name + ("{…}" if self.fields else "")
 
 
-def parse(statement: Statement) -> Command | None:
+def parse(statement: Statement) -> ShellCommand | None:
     """The command of a statement; None for an empty one."""
     if statement.is_query:
-        return Query(statement.span.source.only(statement.span))
+        return QueryCommand(statement.span.source.only(statement.span))
     words = statement.text.split(maxsplit=1)
     if not words:
         return None
+    if statement.mark == ".":
+        raise no_statement(statement.text)
     parser, builder = _parser()
     builder.source, builder.report = statement.span.source, Report()
     try:
@@ -140,10 +147,10 @@ def parse(statement: Statement) -> Command | None:
 
 def _explained(problem: UnexpectedInput, statement: Statement, word: str) -> TidelogError:
     name = word.partition("(")[0]
-    if name in _FIRST_WORDS:
+    if name in FIRST_WORDS:
         return TidelogError(syntax_error(problem, statement.span.source))
     start = statement.span.start
-    help = did_you_mean(name, _FIRST_WORDS) or "a query ends with `?`; commands are " + ", ".join(WORDS)
+    help = did_you_mean(name, FIRST_WORDS) or "a query ends with `?`; commands are " + ", ".join(WORDS)
     return error("TL1110", f"there is no command `{name}`", Span(statement.span.source, start, start + len(name)),
                  help=help)  # fmt: skip
 
@@ -157,47 +164,50 @@ def _parser() -> tuple[Lark, _Builder]:
 class _Builder(TreeBuilder):
     """One method per alternative of the grammar; `c` are its children, punctuation included."""
 
-    def begin(self, c: list[Any]) -> Command:
+    def begin(self, c: list[Any]) -> ShellCommand:
         return Start()
 
-    def commit(self, c: list[Any]) -> Command:
+    def commit(self, c: list[Any]) -> ShellCommand:
         return Commit(len(c) > 1)
 
-    def rollback(self, c: list[Any]) -> Command:
+    def rollback(self, c: list[Any]) -> ShellCommand:
         return Rollback()
 
-    def timestamp(self, c: list[Any]) -> Command:
+    def timestamp(self, c: list[Any]) -> ShellCommand:
         return Timestamp()
 
-    def dump(self, c: list[Any]) -> Command:
+    def dump(self, c: list[Any]) -> ShellCommand:
         return Dump(str(c[1]) if len(c) > 1 else None)
 
-    def clear(self, c: list[Any]) -> Command:
-        return Clear(str(c[1]))
+    def clear(self, c: list[Any]) -> ShellCommand:
+        return Clear(str(c[1]) if len(c) > 1 else None)
 
-    def echo(self, c: list[Any]) -> Command:
+    def help(self, c: list[Any]) -> ShellCommand:
+        return Help()
+
+    def echo(self, c: list[Any]) -> ShellCommand:
         return Echo(str(c[0]).removeprefix("echo").lstrip())
 
-    def log_level(self, c: list[Any]) -> Command:
+    def log_level(self, c: list[Any]) -> ShellCommand:
         return LogLevel(self.integer(c[1:]))
 
-    def profile(self, c: list[Any]) -> Command:
-        return Profile(" ".join(c[1:]))
+    def profile(self, c: list[Any]) -> ShellCommand:
+        return ProfileCommand(" ".join(c[1:]))
 
-    def sleep(self, c: list[Any]) -> Command:
+    def sleep(self, c: list[Any]) -> ShellCommand:
         return Sleep(self.integer(c[1:]))
 
-    def leave(self, c: list[Any]) -> Command:
+    def leave(self, c: list[Any]) -> ShellCommand:
         return Exit()
 
-    def change(self, c: list[Any]) -> Command:
-        return Change(str(c[0]) == "insert", str(c[1]), c[3])
+    def change(self, c: list[Any]) -> ShellCommand:
+        return ChangeCommand(str(c[0]) == "insert", str(c[1]), c[3])
 
-    def keyed(self, c: list[Any]) -> Command:
+    def keyed(self, c: list[Any]) -> ShellCommand:
         raise error("TL1112", f"`{c[0]}` needs a primary key, which relations here do not have", self.span(c[:2]),
                     help="delete the old fact and insert the new one")  # fmt: skip
 
-    def indexed(self, c: list[Any]) -> Command:
+    def indexed(self, c: list[Any]) -> ShellCommand:
         raise error("TL1112", f"`{c[0]}` needs a declared index, which programs here do not have", self.span(c[:2]),
                     help=f"ask a query, such as `{c[1]}(1, X)?`, or `dump {c[1]}`")  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,15 +12,24 @@ import typer
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.check import check as check_program
-from tidelog.errors import Report, TidelogError, error, in_source_order, render
+from tidelog.errors import Report, TidelogError, condensed, error, in_source_order, render
 from tidelog.lang import tree
-from tidelog.lang.load import load_program
+from tidelog.lang.load import check_evaluable, load_program
 
 ProgramFile = Annotated[Path, typer.Argument(help="The program: .dl, .ndlog or .rules.", show_default=False)]
 IncludeDirs = Annotated[
     list[Path] | None, typer.Option("--include-dir", "-I", help="Where .include and #include look.")
 ]
 Macros = Annotated[list[str] | None, typer.Option("--macro", "-M", help="Preprocessor macros: NAME or NAME=VALUE.")]
+MaxMemory = Annotated[
+    str,
+    typer.Option(
+        help="End at this size, such as 4G or 500M; none for no limit. By default, what the machine or container has."
+    ),
+]
+Legacy = Annotated[
+    bool, typer.Option("--legacy", help='As `.pragma "legacy"`: attributes take any type of their kind.')
+]
 NoWarnings = Annotated[bool, typer.Option("--no-warn", "-w", help="Show no warnings.")]
 
 
@@ -38,17 +48,18 @@ def parse_file(path: Path, include_dirs: list[Path] | None, macros: list[str] | 
 
 
 def checked_file(
-    path: Path, include_dirs: list[Path] | None, macros: list[str] | None, no_warnings: bool = False
+    path: Path,
+    include_dirs: list[Path] | None,
+    macros: list[str] | None,
+    no_warnings: bool = False,
+    legacy: bool = False,
 ) -> Checked:
     """The checked program of a file; warnings are shown, and all errors raised together."""
     report = Report()
     program = parse_file(path, include_dirs, macros, report)
-    if program.dialect != "souffle":
-        raise error(
-            "TL0702",
-            f"not supported yet: evaluating a .{program.dialect} program",
-            help="`tidelog check` reads it; evaluation comes with the network and RDF parts",
-        )
+    check_evaluable(program)
+    if legacy:
+        program = replace(program, items=(*program.items, tree.Pragma("legacy")))
     try:
         checked = check_program(program, report)
     except TidelogError:
@@ -60,7 +71,7 @@ def checked_file(
 
 def show_warnings(report: Report, hidden: bool) -> None:
     if report.warnings and not hidden:
-        print(render(in_source_order(report.warnings)), file=sys.stderr)
+        print(render(condensed(in_source_order(report.warnings))), file=sys.stderr)
 
 
 def threads_of(jobs: str) -> int:
@@ -68,16 +79,5 @@ def threads_of(jobs: str) -> int:
     if jobs == "auto":
         return os.cpu_count() or 1
     if not jobs.isdigit() or int(jobs) < 1:
-        raise typer.BadParameter("a number of threads, or auto", param_hint="-j")
+        raise error("TL1902", f"`-j {jobs}` is no number of threads", help="give 1, 2, … or auto")
     return int(jobs)
-
-
-def bytes_of(text: str | None) -> int | None:
-    """4G, 500M, 1000000."""
-    if text is None:
-        return None
-    units = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-    digits, unit = (text[:-1], units.get(text[-1:].upper())) if not text.isdigit() else (text, 1)
-    if unit is None or not digits.replace(".", "", 1).isdigit():
-        raise typer.BadParameter("a size such as 4G, 500M or 1000000", param_hint="--max-memory")
-    return int(float(digits) * unit)

@@ -11,9 +11,11 @@ from typing import Any
 
 from tidelog.cli import commands
 from tidelog.cli.command_values import shown_answers, shown_tuples, tuples_of
+from tidelog.cli.on_spark import arrow_table
+from tidelog.cli.shell_help import HELP
 from tidelog.cli.statements import Statement
 from tidelog.cli.transaction import Transaction
-from tidelog.errors import Source, TidelogError, error
+from tidelog.errors import Source, TidelogError, error, listed
 from tidelog.io.order import sorted_table
 from tidelog.session import Epoch, Session
 
@@ -47,11 +49,11 @@ class Interpreter:
         finally:
             sys.stdout.flush()
 
-    def _run(self, command: commands.Command, statement: Statement) -> None:
-        if self.transaction is not None and not isinstance(command, commands.Change):
+    def _run(self, command: commands.ShellCommand, statement: Statement) -> None:
+        if self.transaction is not None and not isinstance(command, commands.ChangeCommand):
             self.transaction.apply()
         match command:
-            case commands.Change():
+            case commands.ChangeCommand():
                 self._change(command, statement)
             case commands.Start():
                 self._start()
@@ -60,8 +62,14 @@ class Interpreter:
             case commands.Rollback():
                 self._open()
                 self.transaction = None
+            case commands.Clear(relation=None):
+                known = ", ".join(f"`clear {name};`" for name in self.session.inputs[:3]) or "this program has none"
+                raise error("TL1110", "`clear` deletes all facts of one relation, and does not say of which",
+                            help=f"name an input relation: {known}")  # fmt: skip
             case commands.Clear(relation=name):
-                self._open().clear(name)
+                self._open().clear(str(name))
+            case commands.Help():
+                self._help()
             case commands.Dump(relation=None):
                 for name in self._shown_relations():
                     print(f"{name}:")
@@ -69,7 +77,7 @@ class Interpreter:
                     print()
             case commands.Dump(relation=name):
                 self._dump(str(name))
-            case commands.Query(source=source):
+            case commands.QueryCommand(source=source):
                 self._answer(source)
             case commands.Echo(text=text):
                 print(text.encode("utf-8", errors="replace").decode())
@@ -77,7 +85,7 @@ class Interpreter:
                 print(f"Timestamp: {time.perf_counter_ns() - self._started}")
             case commands.LogLevel(level=level):
                 self.level = level
-            case commands.Profile(setting=setting):
+            case commands.ProfileCommand(setting=setting):
                 self._profile(setting)
             case commands.Sleep(milliseconds=milliseconds):
                 time.sleep(min(max(0, milliseconds) / 1000, TIMEOUT_MAX))
@@ -96,7 +104,7 @@ class Interpreter:
             raise error("TL1114", "no transaction is open", help="begin one with `start;`")
         return self.transaction
 
-    def _change(self, change: commands.Change, statement: Statement) -> None:
+    def _change(self, change: commands.ChangeCommand, statement: Statement) -> None:
         """A comma queues a change, a semicolon applies all that wait."""
         transaction = self._open()
         transaction.add(change, statement.span)
@@ -116,10 +124,11 @@ class Interpreter:
     def _dump_changes(self, epoch: Epoch[Any]) -> None:
         for name in self._shown_relations():
             sides = ((epoch.inserted, "+1"), (epoch.deleted, "-1"))
-            rows = sorted((row, sign) for side, sign in sides for row in tuples_of(side[name]))
+            info = self.session.checked.relations[name]
+            rows = sorted((row, sign) for side, sign in sides for row in tuples_of(arrow_table(side[name], info)))
             if rows:
                 print(f"{name}:")
-                lines = shown_tuples(self.session.checked.relations[name], (row for row, _ in rows))
+                lines = shown_tuples(info, (row for row, _ in rows))
                 for line, (_, sign) in zip(lines, rows, strict=True):
                     print(f"{line}: {sign}")
 
@@ -130,13 +139,20 @@ class Interpreter:
         return self.session.outputs or self.session.relations
 
     def _dump(self, name: str) -> None:
-        rows = tuples_of(sorted_table(self.session[name].to_arrow()))
-        for line in shown_tuples(self.session.checked.relations[name], rows):
+        found = self.session[name]
+        info = self.session.checked.relations[name]
+        for line in shown_tuples(info, tuples_of(sorted_table(arrow_table(found, info)))):
             print(line)
 
     def _answer(self, query: Source) -> None:
-        for line in shown_answers(*self.session.typed_query(query)):
+        info, found = self.session.typed_query(query)
+        for line in shown_answers(info, arrow_table(found, info)):
             print(line)
+
+    def _help(self) -> None:
+        print(HELP)
+        for what, names in (("Facts are given to", self.session.inputs), ("Results are", self._shown_relations())):
+            print(f"{what}: {listed(names)}." if names else f"{what}: none.")
 
     def _profile(self, setting: str) -> None:
         if setting:
@@ -149,4 +165,4 @@ class Interpreter:
                 print(f"  {', '.join(stratum.relations)}: {stratum.strategy} ({stratum.why}), "
                       f"{stratum.derivations:,} derivations")  # fmt: skip
         for name in self.session.relations:
-            print(f"{name}: {self.session[name].count():,} tuples")
+            print(f"{name}: {self.session.count(name):,} tuples")

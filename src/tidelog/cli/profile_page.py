@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
-from tidelog.cli.profile import totals
+from tidelog.evaluate.profile import Profile, Size, Total
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; color: #1b2733; padding: 0 1em }
@@ -18,40 +17,41 @@ tr:nth-child(even) { background: #f4f7f9 } .bar { fill: #2b7a9e }
 """
 
 
-def page(data: dict[str, Any]) -> str:
+def page(profile: Profile) -> str:
     """The whole document; it needs no network."""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Tidelog profile</title><style>{_STYLE}</style></head>
-<body><h1>Tidelog profile: {data["seconds"]:.2f} s</h1>
-<h2>Rules</h2>{_rules(totals(data), data["seconds"])}
-<h2>New tuples per iteration</h2>{_curve(_per_iteration(data, "tuples"), "tuples")}
-<h2>Seconds per iteration</h2>{_curve(_per_iteration(data, "seconds"), "seconds")}
-<h2>Relations</h2>{_relations(data["relations"])}
+<body><h1>Tidelog profile: {profile.seconds:.2f} s</h1>
+<p>epoch {profile.epoch}, {escape(profile.strategy)} ({escape(profile.why)})</p>
+<h2>Rules</h2>{_rules(profile.totals(), profile.seconds)}
+<h2>New tuples per iteration</h2>{_curve(_per_iteration(profile, "tuples"), "tuples")}
+<h2>Seconds per iteration</h2>{_curve(_per_iteration(profile, "seconds"), "seconds")}
+<h2>Relations</h2>{_relations(profile.sizes())}
 </body></html>
 """
 
 
-def _rules(entries: list[dict[str, Any]], seconds: float) -> str:
+def _rules(totals: list[Total], seconds: float) -> str:
     rows = []
-    for entry in entries:
-        width = 160 * entry["seconds"] / seconds if seconds else 0
+    for total in totals:
+        width = 160 * total.seconds / seconds if seconds else 0
         bar = f'<svg width="160" height="12"><rect class="bar" width="{width:.1f}" height="12"/></svg>'
         rows.append(
-            f"<tr><td>{entry['seconds']:.3f}</td><td>{bar}</td><td>{entry['derivations']:,}</td>"
-            f"<td>{entry['tuples']:,}</td><td>{entry['iterations']:,}</td>"
-            f'<td class="rule" title="{escape(entry["place"])}">{escape(entry["text"])}</td></tr>'
+            f"<tr><td>{total.seconds:.3f}</td><td>{bar}</td><td>{total.derivations:,}</td>"
+            f"<td>{total.tuples:,}</td><td>{total.iterations:,}</td>"
+            f'<td class="rule" title="{escape(total.task.place)}">{escape(total.task.text)}</td></tr>'
         )
     titles = ("seconds", "", "derivations", "new tuples", "iterations")
     head = f'<tr>{"".join(f"<th>{title}</th>" for title in titles)}<th class="rule">rule</th></tr>'
     return f"<table>{head}{''.join(rows)}</table>"
 
 
-def _per_iteration(data: dict[str, Any], figure: str) -> list[float]:
+def _per_iteration(profile: Profile, figure: str) -> list[float]:
     """The sum over all rules for each iteration number."""
-    last = max((r["iteration"] for r in data["records"]), default=0)
+    last = max((record.iteration for record in profile.records), default=0)
     sums = [0.0] * (last + 1)
-    for record in data["records"]:
-        sums[record["iteration"]] += record[figure]
+    for record in profile.records:
+        sums[record.iteration] += getattr(record, figure)
     return sums
 
 
@@ -74,16 +74,15 @@ def _curve(values: list[float], unit: str) -> str:
     )
 
 
-def _relations(relations: dict[str, Any]) -> str:
-    sized = sorted(relations.items(), key=lambda item: -sum(item[1]["bytes"].values()))
-    most = max((sum(r["bytes"].values()) for _, r in sized), default=1) or 1
+def _relations(sizes: list[tuple[str, Size]]) -> str:
+    most = max((size.total for _, size in sizes), default=1) or 1
     rows = []
-    for name, entry in sized:
-        total = sum(entry["bytes"].values())
-        parts = ", ".join(f"{escape(part)} {size:,}" for part, size in entry["bytes"].items() if size)
-        bar = f'<svg width="160" height="12"><rect class="bar" width="{160 * total / most:.1f}" height="12"/></svg>'
+    for name, size in sizes:
+        parts = ", ".join(f"{escape(part)} {bytes:,}" for part, bytes in size.bytes.items() if bytes)
+        width = 160 * size.total / most
+        bar = f'<svg width="160" height="12"><rect class="bar" width="{width:.1f}" height="12"/></svg>'
         rows.append(
-            f"<tr><td>{entry['tuples']:,}</td><td>{total:,}</td><td>{bar}</td>"
+            f"<tr><td>{size.tuples:,}</td><td>{size.total:,}</td><td>{bar}</td>"
             f'<td class="rule">{escape(name)}</td><td class="rule">{parts}</td></tr>'
         )
     head = '<tr><th>tuples</th><th>bytes</th><th></th><th class="rule">relation</th><th class="rule">where</th></tr>'

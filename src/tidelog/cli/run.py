@@ -1,23 +1,26 @@
-"""`tidelog run`: evaluate a program over its facts, on Spark or, with --local, in this process."""
+"""`tidelog run`: evaluate a program over its facts, on Spark or, with --local, in this process.
+
+It is a session that is bootstrapped and written out.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tidelog.analysis.check import Checked
-from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, bytes_of, checked_file, threads_of
+from tidelog.analysis.needed import only_needed
+from tidelog.cli.front import IncludeDirs, Legacy, Macros, MaxMemory, NoWarnings, ProgramFile, checked_file, threads_of
 from tidelog.cli.progress import Progress
 from tidelog.cli.without_pandas import settle_without_pandas
-from tidelog.errors import Diagnostic, Report, render
-from tidelog.evaluate.limits import Limits
-
-if TYPE_CHECKING:
-    from tidelog.evaluate.batch import Options
+from tidelog.errors import Report, TidelogWarning, listed, render
+from tidelog.evaluate.limits import DEFAULT, Limits
 
 
 def run(
@@ -26,12 +29,14 @@ def run(
     output_dir: Annotated[Path, typer.Option("--output-dir", "-D", help="Where .output writes; - prints.")] = Path("."),
     include_dir: IncludeDirs = None,
     macro: Macros = None,
+    legacy: Legacy = False,
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
     profile: Annotated[str | None, typer.Option("--profile", "-p", help="Write a profile to this file.")] = None,
     no_warn: NoWarnings = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more, such as what no output needs.")] = False,
     functors: Annotated[Path | None, typer.Option(help="A Python file with the functors.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")] = None,
-    max_memory: Annotated[str | None, typer.Option(help="End the run at this size, such as 4G or 500M.")] = None,
+    max_memory: MaxMemory = DEFAULT,
     timeout: Annotated[float | None, typer.Option(help="End the run after this many seconds.")] = None,
     skip_bad_rows: Annotated[bool, typer.Option(help="Count and report malformed facts, and go on.")] = False,
     local: Annotated[bool, typer.Option("--local", help="Run in this process, without Spark.")] = False,
@@ -40,63 +45,60 @@ def run(
     state: Annotated[str | None, typer.Option(help="Keep the result in this state directory.")] = None,
 ) -> None:
     """Evaluate a program: read .input facts, write .output relations."""
-    checked = checked_file(program, include_dir, macro, no_warn)
+    checked = checked_file(program, include_dir, macro, no_warn, legacy)
+    if state is None:
+        checked = _pruned(checked, verbose)
+    limits, threads = Limits(max_iterations, max_memory, timeout), threads_of(jobs)
     if local:
         _refuse_with_local(master, executor)
-    if not local or state is not None:
-        _refuse_profile(profile)
-    else:
-        settle_without_pandas()
+    with Progress() as progress, _spark(local, master, executor, progress) as spark:
+        from tidelog.session import Session  # while Spark starts
+        from tidelog.store import native
 
-    from tidelog.evaluate.batch import Options
-    from tidelog.evaluate.user_functors import load_module
-
-    options = Options(
-        facts=fact_dir, output=output_dir, threads=threads_of(jobs), functors=load_module(functors) if functors else {},
-        limits=Limits(max_iterations, bytes_of(max_memory), timeout), skip_bad_rows=skip_bad_rows, profile=profile,
-    )  # fmt: skip
-    with Progress() as progress:
+        native.announce = progress.note
+        warnings.simplefilter("ignore", TidelogWarning)  # the epoch's warnings are shown in the end
         try:
-            if local and state is None:
-                found = _here(checked, options, progress)
-            else:
-                found = _in_a_session(checked, options, progress, local, master, executor, state)
+            opened = Session(
+                checked, spark=spark(), executor=executor, strategy="batch" if state is None else "elastic",
+                threads=threads, functors=functors, facts=fact_dir, skip_bad_rows=skip_bad_rows, limits=limits,
+                observer=progress, state=state, profile=profile is not None,
+            )  # fmt: skip
+            with opened as session:
+                epoch = session.bootstrap()
+                found = [*epoch.warnings, *session.write_outputs(output_dir)]
         except KeyboardInterrupt:
             print(progress.interrupted(), file=sys.stderr)
             raise SystemExit(130) from None
+        if profile is not None and epoch.profile is not None:
+            epoch.profile.write(profile)
     if found and not no_warn:
         print(render(found), file=sys.stderr)
 
 
-def _here(checked: Checked, options: Options, progress: Progress) -> list[Diagnostic]:
-    """A batch run in this process, which keeps nothing and can write a profile."""
-    from tidelog.evaluate.batch import BatchRun
-    from tidelog.store import native
+def _pruned(checked: Checked, verbose: bool) -> Checked:
+    """The program as far as its outputs need it."""
+    needed = only_needed(checked)
+    left_out = [f"`{name}`" for name in checked.relations if name not in needed.relations]
+    if verbose and left_out:
+        what = f"{len(left_out):,} relation{'s' if len(left_out) > 1 else ''}"
+        print(f"no output needs {what}, which are neither read nor evaluated: {listed(left_out)}", file=sys.stderr)
+    return needed
 
-    native.announce = progress.note
-    batch = BatchRun(checked, options, progress)
-    batch.run()
-    return [*batch.bad_rows.report(), *batch.warnings]
 
+@contextmanager
+def _spark(local: bool, master: str | None, executor: str | None, progress: Progress) -> Iterator[Callable[[], Any]]:
+    """What gives the SparkSession to work on, once it has started, or None."""
+    if local:
+        settle_without_pandas()
+        yield lambda: None
+        return
+    from tidelog.spark.start import starting
 
-def _in_a_session(
-    checked: Checked, options: Options, progress: Progress, local: bool, master: str | None, executor: str | None,
-    state: str | None,
-) -> list[Diagnostic]:  # fmt: skip
-    """A session that is bootstrapped and written out, on Spark unless it is to be local."""
-    from tidelog.session import Session
-    from tidelog.spark.start import started
-    from tidelog.spark.write import write_outputs
+    def say(where: str) -> None:
+        progress.note(f"{where} (--local runs without it)")
 
-    with contextlib.ExitStack() as stack:
-        spark = None if local else stack.enter_context(started(master, progress.note))
-        session = stack.enter_context(Session(
-            checked, spark=spark, executor=executor, strategy="batch" if state is None else "elastic",
-            threads=options.threads, functors=options.functors, facts=options.facts,
-            skip_bad_rows=options.skip_bad_rows, limits=options.limits, observer=progress, state=state,
-        ))  # fmt: skip
-        epoch = session.bootstrap()
-        return [*epoch.warnings, *write_outputs(session, options.output)]
+    with starting(master, say, executor != "dataframe") as coming:
+        yield coming
 
 
 def _refuse_with_local(master: str | None, executor: str | None) -> None:
@@ -104,11 +106,4 @@ def _refuse_with_local(master: str | None, executor: str | None) -> None:
     for option, value in (("--master", master), ("--executor", executor)):
         if value is not None:
             report.error("TL1216", f"{option} {value} and --local exclude each other", help="leave one of them away")
-    report.check()
-
-
-def _refuse_profile(profile: str | None) -> None:
-    report = Report()
-    if profile is not None:
-        report.error("TL1216", "a profile is made of a run in this process", help="add --local, and no --state")
     report.check()

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidelog.cli.front import IncludeDirs, Macros, NoWarnings, ProgramFile, bytes_of, checked_file, threads_of
+from tidelog.cli.front import IncludeDirs, Legacy, Macros, MaxMemory, NoWarnings, ProgramFile, checked_file, threads_of
+from tidelog.cli.on_spark import Master, spark_if_wanted
 from tidelog.cli.statements import Statements
 from tidelog.errors import TidelogError, error
 
@@ -27,6 +28,7 @@ def shell(
     ] = None,
     include_dir: IncludeDirs = None,
     macro: Macros = None,
+    legacy: Legacy = False,
     strategy: Annotated[str, typer.Option(help="elastic, update, update-paper, counting or batch.")] = "elastic",
     switch: Annotated[float, typer.Option(help="The share of Bootstrap's cost that an Update may take.")] = 0.2,
     budget: Annotated[str, typer.Option(help="What that cost is counted in: derivations or seconds.")] = "derivations",
@@ -35,13 +37,14 @@ def shell(
     functors: Annotated[Path | None, typer.Option(help="A Python file with the functors.")] = None,
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
     max_iterations: Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")] = None,
-    max_memory: Annotated[str | None, typer.Option(help="End an epoch at this size, such as 4G or 500M.")] = None,
+    max_memory: MaxMemory = "default",
     timeout: Annotated[float | None, typer.Option(help="End an epoch after this many seconds.")] = None,
     state: Annotated[str | None, typer.Option(help="A state directory: go on from it, and keep every epoch.")] = None,
     no_warn: NoWarnings = False,
+    master: Master = None,
 ) -> None:
     """Change facts and ask queries, at a prompt or from a script on standard input."""
-    checked = checked_file(program, include_dir, macro, no_warn)
+    checked = checked_file(program, include_dir, macro, no_warn, legacy)
 
     from tidelog.cli.interpreter import Interpreter
     from tidelog.cli.progress import Progress
@@ -52,18 +55,18 @@ def shell(
     gc.enable()  # a session is long: the databases of past epochs are garbage
     progress = Progress()
     native.announce = progress.note
-    session = Session(
-        checked, strategy=strategy, switch=switch, budget=budget, switching=switching, strict=strict,
+    with spark_if_wanted(master, progress.note) as spark, Session(
+        checked, spark=spark(), strategy=strategy, switch=switch, budget=budget, switching=switching, strict=strict,
         threads=threads_of(jobs), functors=functors, facts=fact_dir or Path("."),
-        limits=Limits(max_iterations, bytes_of(max_memory), timeout), observer=progress, state=state,
-    )  # fmt: skip
-    with session:
+        limits=Limits(max_iterations, max_memory, timeout), observer=progress, state=state,
+    ) as session:  # fmt: skip
         if session.epoch == 0 or fact_dir is not None:
             with progress:
                 first = session.bootstrap() if fact_dir is not None else session.bootstrap({})
             if sys.stdin.isatty():
                 print(first, file=sys.stderr)
         if sys.stdin.isatty():
+            print("`help;` shows what can be said here", file=sys.stderr)
             _converse(Interpreter(session, 1, progress))
         else:
             _run_script(Interpreter(session, 0, progress))
@@ -87,12 +90,15 @@ def _converse(interpreter: Interpreter) -> None:
     """Commands from a person."""
     from tidelog.cli.commands import WORDS
     from tidelog.cli.prompt import line_reader
+    from tidelog.cli.shell_help import meant
 
     statements = Statements("<shell>")
     read_line = line_reader([*WORDS, *interpreter.session.relations])
     while not interpreter.finished:
         try:
-            _run_line(read_line(statements.unfinished is not None), statements, interpreter)
+            unfinished = statements.unfinished is not None
+            line = read_line(unfinished)
+            _run_line(line if unfinished else meant(line), statements, interpreter)
         except KeyboardInterrupt:
             statements.forget()
             print("interrupted; the session is as it was after the last commit", file=sys.stderr)

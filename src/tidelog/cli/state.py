@@ -12,7 +12,7 @@ from tidelog.cli.bootstrap import FunctorFile, StateDir
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tidelog.state.manifest import EpochSummary, Manifest
+    from tidelog.state.manifest import KeptEpoch, Manifest
 
 RECENT = 10
 
@@ -43,6 +43,8 @@ def state(
 
 
 def _summary(manifest: Manifest, held: str) -> Iterator[str]:
+    from tidelog.state.columns import EQUIVALENCE
+
     size, count = sum(file.bytes for file in manifest.files()), sum(1 for _ in manifest.files())
     writer = "{user} on {host}, process {pid}".format(**manifest.writer)
     yield f"epoch {manifest.epoch}, {manifest.time}, written by {writer}"
@@ -55,13 +57,14 @@ def _summary(manifest: Manifest, held: str) -> Iterator[str]:
     yield f"{'relation':32} {'tuples':>14} {'bytes':>14}  epochs that can be read"
     for name, stored in manifest.relations.items():
         size = sum(file.bytes for file in stored.files)
-        yield f"{name:32} {stored.tuples:14,} {size:14,}  {stored.snapshot.last} to {manifest.epoch}"
+        shown = f"{name} (eqrel, from)" if stored.kind == EQUIVALENCE else name
+        yield f"{shown:32} {stored.tuples:14,} {size:14,}  {stored.snapshot.last} to {manifest.epoch}"
     yield ""
     for summary in manifest.history[-RECENT:]:
         yield _told(summary)
 
 
-def _told(summary: EpochSummary) -> str:
+def _told(summary: KeptEpoch) -> str:
     sides = (("+", summary.inserted), ("-", summary.deleted))
     names = dict.fromkeys((*summary.inserted, *summary.deleted))
     impact = [name + "".join(f" {sign}{side[name]:,}" for sign, side in sides if name in side) for name in names]
@@ -74,19 +77,18 @@ def _told(summary: EpochSummary) -> str:
 def compact(state: StateDir, functors: FunctorFile = None) -> None:
     """Fold all changes into new snapshots. Sessions do this by themselves, a little at a time."""
     from tidelog.cli.without_pandas import settle_without_pandas
-    from tidelog.evaluate.elastic import Elastic
-    from tidelog.evaluate.engine import EngineOptions
+    from tidelog.epochs.engine import EngineOptions
     from tidelog.evaluate.user_functors import load_module
-    from tidelog.state.durable import Durable
+    from tidelog.state import open_state
     from tidelog.state.program_text import stored_program
 
     settle_without_pandas()
     options = EngineOptions(functors=load_module(functors) if functors else {})
-    engine = Durable(Elastic(stored_program(state), options), state)
+    _, keeper = open_state(stored_program(state), options, state)
     try:
-        folded = engine.compact()
+        folded = keeper.compact()
     finally:
-        engine.close()
+        keeper.close()
     print(f"{folded} relations have a new snapshot" if folded else "there was nothing to compact")
 
 

@@ -1,8 +1,9 @@
 """Where the statements of a command script end, while the script is still arriving line by line.
 
 A change (`insert`, `delete`, …) ends with a comma outside brackets or with a semicolon, any other command with a
-semicolon. A query ends with a question mark before a blank, or, if it begins with `?-`, with a dot before a blank.
-Nothing ends inside a string; `#` begins a comment.
+semicolon. A query ends with a question mark before a blank or semicolon, or, if it begins with `?-`, with such a dot.
+What begins with no word of the language ends with a dot too, as it would in a program, to be explained. Nothing ends
+inside a string; `#` begins a comment.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from dataclasses import dataclass
 from tidelog.errors import LineOrigin, Source, Span
 
 CHANGES = ("insert", "delete", "insert_or_update", "delete_key", "modify")
+FIRST_WORDS = {
+    *CHANGES, "start", "commit", "dump", "show", "rollback", "clear", "echo", "timestamp", "log_level", "profile",
+    "sleep", "mssleep", "query_index", "dump_index", "help", "exit", "quit",
+}  # fmt: skip
 
-_BEFORE = re.compile(r"(?:\s|#[^\n]*)*")
+_BEFORE = re.compile(r"(?:\s++|#[^\n]*+)*+")
 _FIRST = re.compile(r"\?-|\w+")
-_PIECE = re.compile(r'"(?:\\.|[^"\\])*"|"|#[^\n]*|[(\[{]|[)\]}]|[,;]|[?.](?=\s)', re.DOTALL)
+_PIECE = re.compile(r'"(?:\\.|[^"\\]++)*+"|"|#[^\n]*|[(\[{]|[)\]}]|[,;]|[?.](?=[\s;])', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class Statements:
 
     def _end(self, start: int, word: str) -> int:
         """Where the character is that ends the statement which begins with this word, or -1."""
-        ends = ".?" if word == "?-" else ",;" if word in CHANGES else ";?"
+        ends = ".?" if word == "?-" else ",;" if word in CHANGES else ";?" if word in FIRST_WORDS else ";?."
         depth = 0
         for piece in _PIECE.finditer(self._text, start + len(word)):
             mark = piece[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidelog.cli.command_values import row_of, tuples_of
-from tidelog.cli.commands import Change
+from tidelog.cli.commands import ChangeCommand
 from tidelog.errors import Diagnostic, Span, TidelogError
 from tidelog.session import Epoch, Session
 
@@ -29,17 +29,17 @@ class Transaction:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._queue: list[tuple[Change, Span]] = []
+        self._queue: list[tuple[ChangeCommand, Span]] = []
         self._pending: dict[str, _Pending] = {}
 
-    def add(self, change: Change, span: Span) -> None:
+    def add(self, change: ChangeCommand, span: Span) -> None:
         """One more change, to be checked with `apply`."""
         self._queue.append((change, span))
 
     def apply(self) -> None:
         """Check what waits and accept it; if anything is wrong, nothing of the queue is accepted."""
         queue, self._queue = self._queue, []
-        accepted: list[tuple[str, list[tuple[Change, Span]], list[tuple[Any, ...]]]] = []
+        accepted: list[tuple[str, list[tuple[ChangeCommand, Span]], list[tuple[Any, ...]]]] = []
         problems: list[Diagnostic] = []
         for relation in dict.fromkeys(change.relation for change, _ in queue):
             own = [(change, span) for change, span in queue if change.relation == relation]
@@ -75,7 +75,7 @@ class Transaction:
         """How many things are to be done."""
         return len(self._queue) + sum(p.cleared + len(p.facts) for p in self._pending.values())
 
-    def _checked(self, relation: str, changes: list[tuple[Change, Span]]) -> list[tuple[Any, ...]]:
+    def _checked(self, relation: str, changes: list[tuple[ChangeCommand, Span]]) -> list[tuple[Any, ...]]:
         """The facts of one relation as rows; the errors of all that are wrong, each at its place."""
         try:
             return self._rows(relation, [change for change, _ in changes])
@@ -88,7 +88,7 @@ class Transaction:
                     problems += [replace(d, span=d.span or span) for d in problem.diagnostics]
             raise TidelogError(problems) from None
 
-    def _rows(self, relation: str, changes: list[Change]) -> list[tuple[Any, ...]]:
+    def _rows(self, relation: str, changes: list[ChangeCommand]) -> list[tuple[Any, ...]]:
         info = self._session.checked.relations.get(relation)
         types = self._session.checked.types
         rows = [row_of(change.row, info, types) for change in changes] if info is not None else []

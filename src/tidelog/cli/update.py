@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,8 @@ import typer
 
 from tidelog.cli.bootstrap import FunctorFile, StateDir
 from tidelog.cli.front import checked_file
-from tidelog.errors import Report, render
+from tidelog.cli.on_spark import Master, spark_if_wanted
+from tidelog.errors import Report, TidelogWarning, render
 
 
 def update(
@@ -20,6 +22,7 @@ def update(
     strict: Annotated[bool, typer.Option(help="Deleting what is absent or inserting what is present fails.")] = False,
     migrate: Annotated[Path | None, typer.Option(help="Bring the state to this program first.")] = None,
     functors: FunctorFile = None,
+    master: Master = None,
 ) -> None:
     """Delete and insert facts, and bring everything that follows from them up to date."""
     report = Report()
@@ -27,22 +30,28 @@ def update(
     report.check()
 
     from tidelog.cli.progress import Progress
-    from tidelog.cli.without_pandas import settle_without_pandas
-    from tidelog.session import Session
     from tidelog.state.program_text import stored_program
-    from tidelog.store import native
 
-    settle_without_pandas()
     checked = stored_program(state) if migrate is None else checked_file(migrate, None, None)
-    with Progress() as progress:
+    with Progress() as progress, spark_if_wanted(master, progress.note) as spark:
+        from tidelog.session import Session
+        from tidelog.store import native
+
         native.announce = progress.note
         opened = Session(
-            checked, state=state, strict=strict, functors=functors, observer=progress, migrate=migrate is not None
+            checked,
+            spark=spark(),
+            state=state,
+            strict=strict,
+            functors=functors,
+            observer=progress,
+            migrate=migrate is not None,
         )
         with opened as session:
             if migrate is not None:
                 print(f"epoch {session.epoch}: the state is that of {migrate}")
             if migrate is None or inserted or deleted or clear:
+                warnings.simplefilter("ignore", TidelogWarning)  # its warnings are shown below
                 epoch = session.update(inserted, deleted, clear or ())
                 print(epoch)
                 if epoch.warnings:

@@ -2,14 +2,19 @@
 
 The body runs once for each distinct combination of the values it takes from outside, whatever the number of
 bindings that share it. With no match, count and sum give zero; min, max and mean leave the binding without a value.
+What is always true: the value depends on the matches and not on their order, since an update must give what a new
+evaluation gives, to the last bit.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Bindings, Words
+from tidelog.floats import float_words
 from tidelog.store.distinct import distinct_rows
 from tidelog.values import Kind
 
@@ -37,17 +42,20 @@ def fold(op: str, kind: Kind, groups: int, group: Words, value: Words | None) ->
         order = np.lexsort((typed, group))
         group, typed = group[order], typed[order]
     if op == "mean":
-        total = np.bincount(group, weights=typed.astype(np.float64), minlength=groups)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (total / matched).view(np.int64), matched > 0
-    if op == "sum":
-        result = np.zeros(groups, typed.dtype)
-        np.add.at(result, group, typed)
-        return result.view(np.int64), everywhere
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            return float_words(np.bincount(group, weights=typed, minlength=groups) / matched), matched > 0
     result = np.zeros(groups, typed.dtype)
+    if op == "sum":
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.add.at(result, group, typed)
+        return _words(result), everywhere
     if len(typed):
         order = np.argsort(group, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
-        reduce = np.minimum if op == "min" else np.maximum
+        reduce = np.fmin if op == "min" else np.maximum  # NaN is the greatest
         result[group[order][starts]] = reduce.reduceat(typed[order], starts)
-    return result.view(np.int64), matched > 0
+    return _words(result), matched > 0
+
+
+def _words(result: NDArray[Any]) -> Words:
+    return float_words(result) if result.dtype == np.float64 else result.view(np.int64)

@@ -13,19 +13,17 @@ from collections.abc import Iterable
 import numpy as np
 
 from tidelog.evaluate.bootstrap import Bootstrap, fill
-from tidelog.evaluate.state import Change, State
+from tidelog.evaluate.state import RowChange, State
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.store import Relation
+from tidelog.store import NEVER, Relation
 from tidelog.store.difference import difference
-from tidelog.store.layout import NEVER
 from tidelog.store.relation import pieces
 
 
 def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) -> None:
     """Replace the stratum's relations; `state.epoch` learns of the old ones and of the change."""
     facts = {name: state.facts(name) for name in stratum.relations}
-    replaced = state.database.renew(stratum.relations)
-    state.epoch.replaced |= {old.name: old for old in replaced}
+    replaced = state.replace(stratum.relations)
     for name, rows in facts.items():
         fill(state.database[name], rows)
     bootstrap.evaluate([stratum])
@@ -33,9 +31,9 @@ def evaluate_anew(state: State, stratum: StatefulStratum, bootstrap: Bootstrap) 
         state.epoch.changes[old.name] = compared(state.database[old.name], old)
 
 
-def compared(new: Relation, old: Relation) -> Change:
+def compared(new: Relation, old: Relation) -> RowChange:
     """What came and went when a new relation took the place of an old one."""
-    return Change(*difference(new, old), old)
+    return RowChange(*difference(new, old), old)
 
 
 def mark_changes(state: State, names: Iterable[str]) -> None:
@@ -46,7 +44,7 @@ def mark_changes(state: State, names: Iterable[str]) -> None:
             state.epoch.changes[name] = _marked(state.database[name], change, change.old)
 
 
-def _marked(new: Relation, change: Change, old: Relation) -> Change:
+def _marked(new: Relation, change: RowChange, old: Relation) -> RowChange:
     """The same change, with rows of the new relation for what is gone. The iterations that shared tuples had before are
     not kept; nobody above asks for them."""
     gone = change.deleted
@@ -56,4 +54,4 @@ def _marked(new: Relation, change: Change, old: Relation) -> Change:
     new.set_before(change.inserted, NEVER)
     new.set_before(deleted, old.before(gone))
     new.dirty = new.dirty or len(gone) > 0
-    return Change(change.inserted, deleted)
+    return RowChange(change.inserted, deleted)

@@ -1,4 +1,4 @@
-"""A batch of bindings: for each slot that is alive, a column of 64-bit words."""
+"""A batch of bindings: for each slot that is alive, a column of words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.int64]
+from tidelog.store.memory import Words
+
+__all__ = ["Bindings", "Words"]
 
 
 @dataclass

@@ -13,19 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tidelog.analysis.graph import Stratum
-from tidelog.errors import TidelogError, error
+from tidelog.analysis.strata import Stratum
+from tidelog.errors import error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.facts import Facts, enter
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.state import State
-from tidelog.io.sizes import size_limits
-from tidelog.plan.estimate import Guess
-from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
+from tidelog.evaluate.updates.equivalences import classify
+from tidelog.plan.program import ProgramPlan, StratumPlan
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum
-from tidelog.store import Relation, release_spare
-from tidelog.store.layout import NEVER, R_OVERFLOW
+from tidelog.store import MOST_DERIVATIONS, Relation, release_spare
 
 
 class Bootstrap:
@@ -34,67 +32,55 @@ class Bootstrap:
     def __init__(self, state: State, limits: Limits | None = None, observer: Observer | None = None) -> None:
         self.state, self.limits, self.observer = state, limits, observer
         self.derivations = 0
-        self.efforts: dict[tuple[str, ...], int] = {}  # bindings made, per stratum
 
-    def run(self, facts: Mapping[str, Facts]) -> list[Relation]:
-        """All strata, from these facts; the relations that were replaced."""
+    def run(self, facts: Mapping[str, Facts]) -> None:
+        """All strata, from these facts; the running epoch has the relations as they were."""
         state, database = self.state, self.state.database
-        names = [*state.program.arities, *(given.name for given in state.given.values())]
-        replaced = database.renew(names)
+        state.epoch.from_scratch = True
+        state.replace([*state.program.arities, *state.given.values()])
         state.context.counter = 0
-        try:
-            for name, rows in facts.items():
-                enter(database, name, rows, database[state.given[name].name if name in state.given else name])
-            self.evaluate(state.program.strata)
-        except BaseException:
-            self.give_up(replaced)
-            raise
-        for name in state.given:
-            state.given[name] = database[state.given[name].name]
-        state.live = {name: database[name].count for name in state.program.arities}
-        return replaced
-
-    def give_up(self, replaced: list[Relation]) -> None:
-        """Put everything back that `run` has replaced."""
-        state = self.state
-        for relation in replaced:
-            state.database.reinstate(relation)
-        for name in state.given:
-            state.given[name] = state.database[state.given[name].name]
-        state.live = {name: int((state.database[name].now() != NEVER).sum()) for name in state.program.arities}
-        state.undo()
+        for name, rows in facts.items():
+            enter(database, name, rows, database[state.given.get(name, name)])
+        self.evaluate(state.program.strata)
 
     def evaluate(self, strata: Sequence[StatefulStratum]) -> None:
         """These strata, whose relations hold nothing but their facts."""
-        sizes = size_limits(self.state.checked.directives("limitsize"))
-        fixpoint = Fixpoint(
-            counted_plan(self.state.program, strata), self.state.context, self.limits, self.observer, size_limits=sizes
-        )
+        program = rules_of_strata(self.state.program, strata)
+        fixpoint = self.fixpoint(program)
         effort = 0
-        for stratum, plan in zip(strata, fixpoint.program.strata, strict=True):
+        for number, (stratum, plan) in enumerate(zip(strata, fixpoint.program.strata, strict=True)):
             if plan.rules or stratum.whole:
                 start = self.state.context.counter
-                fixpoint.run_one(plan)
+                self.run_stratum(fixpoint, number, stratum, plan)
                 self.state.counters[stratum.relations] = start, self.state.context.counter
-                self.efforts[stratum.relations] = fixpoint.effort - effort
+                self.state.efforts[stratum.relations] = fixpoint.effort - effort
                 effort = fixpoint.effort
+            elif stratum.equivalence is not None:
+                self.classify(stratum, stratum.equivalence)
             for name in stratum.relations:
-                if self.state.database[name].block[R_OVERFLOW // 8]:
-                    raise too_many_derivations(name)
+                refuse_overflow(self.state.database[name])
         self.derivations += fixpoint.derivations
         release_spare()
 
+    def fixpoint(self, program: ProgramPlan) -> Fixpoint:
+        return Fixpoint(program, self.state.context, self.limits, self.observer)
 
-def counted_plan(program: StatefulProgram, strata: Sequence[StatefulStratum]) -> ProgramPlan:
-    """The strata as plans that find each derivation once; whole ones as they are in batch."""
-    guess = Guess(program.arities)
+    def run_stratum(self, fixpoint: Fixpoint, number: int, stratum: StatefulStratum, plan: StratumPlan) -> None:
+        fixpoint.run_one(number, plan)
 
-    def planned(stratum: StatefulStratum) -> StratumPlan:
+    def classify(self, stratum: StatefulStratum, equivalence: str) -> None:
+        classify(self.state, equivalence)
+
+
+def rules_of_strata(program: StatefulProgram, strata: Sequence[StatefulStratum]) -> ProgramPlan:
+    """The strata, to be ordered when they begin, by plans that find each derivation once; whole ones as in batch."""
+
+    def rules_of(stratum: StatefulStratum) -> StratumPlan:
         rules = stratum.rules if stratum.aggregate is None else (stratum.aggregate.rule(),)
         relations = Stratum(stratum.relations, (), stratum.recursive)
-        return plan_stratum(program.checked, relations, guess, rules, counted=not stratum.whole)
+        return StratumPlan(relations, rules, (), (), counted=not stratum.whole, gates=stratum.gates)
 
-    return ProgramPlan(program.checked, tuple(planned(stratum) for stratum in strata), {})
+    return ProgramPlan(program.checked, tuple(rules_of(stratum) for stratum in strata), program.implicit)
 
 
 def fill(relation: Relation, rows: Words) -> None:
@@ -104,9 +90,12 @@ def fill(relation: Relation, rows: Words) -> None:
     relation.iteration = 0
 
 
-def too_many_derivations(name: str) -> TidelogError:
-    return error(
-        "TL0904",
-        f"a tuple of {name} has more derivations in one iteration than can be counted",
-        help="evaluate this program in batch (strategy='batch'), which does not count",
-    )
+def refuse_overflow(relation: Relation) -> None:
+    """Raise if a tuple of the relation has more derivations than can be counted: nothing could be taken off soundly."""
+    if relation.overflown:
+        raise error(
+            "TL0904",
+            f"a tuple of {relation.name} has more derivations in one iteration than can be counted "
+            f"({MOST_DERIVATIONS:,})",
+            help="evaluate this program in batch (strategy='batch'), which does not count",
+        )

@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.context import Context
-from tidelog.evaluate.limits import Limits, Observer, Silent
-from tidelog.evaluate.profile import Profile
-from tidelog.evaluate.special import Choice, Equivalence, Gate
+from tidelog.evaluate.context import Context, recorded
+from tidelog.evaluate.limits import Limits, Observer, PlanObserver, Silent
+from tidelog.evaluate.special import ChoiceGate, EquivalenceGate, Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
-from tidelog.evaluate.subsumption import Subsumption
+from tidelog.evaluate.subsumption import SubsumptionGate, reads
 from tidelog.plan import steps
-from tidelog.plan.indexes import matches_of
+from tidelog.plan.gates import GatePlan
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.store import ArithmeticFault, is_native, release_spare
 
@@ -45,37 +44,34 @@ class Fixpoint:
         context: Context,
         limits: Limits | None = None,
         observer: Observer | None = None,
-        profile: Profile | None = None,
-        size_limits: dict[str, int] | None = None,
     ) -> None:
         self.program = program
         self.context = context
         self.database = context.database
         self.limits = limits or Limits()
         self.observer = observer or Silent()
-        self.profile = profile
-        self.size_limits = size_limits or {}
+        self.recorder = context.recorder
+        self.size_limits = program.checked.size_limits
         self.derivations = 0
         self.effort = 0
         self.statistics: Statistics | None = None
 
     def run(self) -> None:
-        for stratum in self.program.strata:
+        for number, stratum in enumerate(self.program.strata):
             if stratum.rules:
-                self.run_one(stratum)
+                self.run_one(number, stratum)
             for name in self.program.implicit.intersection(stratum.stratum.relations):
                 self.database.complete_equivalence(name)
         release_spare()
 
-    def run_one(self, stratum: StratumPlan) -> None:
-        """Run a stratum of the program whose inputs are complete."""
-        number = self.program.strata.index(stratum)
+    def run_one(self, number: int, stratum: StratumPlan) -> None:
+        """Run a stratum of the program, the one of this number, whose inputs are complete."""
         self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
         self.limits.relations = stratum.stratum.relations
         self.run_stratum(self.reordered(stratum))
 
     def reordered(self, stratum: StratumPlan) -> StratumPlan:
-        """The stratum's plans, ordered by what the relations hold now."""
+        """The stratum with plans, ordered by what the relations hold now."""
         names = stratum.stratum.relations
         if self.statistics is None or self.statistics.growing != frozenset(names):
             inputs = {atom.relation for rule in stratum.rules for atom in rule.atoms()}
@@ -83,31 +79,26 @@ class Fixpoint:
             self.statistics = Statistics(self.database, names, float(expected))
         elif not self.statistics.outgrown():
             return stratum
-        return plan_stratum(self.program.checked, stratum.stratum, self.statistics, stratum.rules, stratum.counted)
+        planned = plan_stratum(stratum.stratum, stratum.rules, self.statistics, stratum.counted)
+        planned = replace(planned, gates=stratum.gates)
+        if isinstance(self.observer, PlanObserver):
+            self.observer.planned(planned)
+        return planned
 
     def run_stratum(self, stratum: StratumPlan) -> None:
-        gates = self.gates(stratum)
-        stratum, facts = self.take_facts(stratum)
-        plans = (*stratum.once, *stratum.delta)
-        limited = any(name in self.size_limits for name in stratum.stratum.relations)
+        gates = {plan.relation: self.gate(plan, stratum) for plan in stratum.gates}
+        facts = {name: self.encoded(rows) for name, rows in stratum.facts.items()}
+        plans = (*stratum.starting, *stratum.delta)
+        limited = not self.size_limits.relations.isdisjoint(stratum.stratum.relations)
         native = all(is_native(step) for plan in plans for step in plan.steps)
-        if native and not gates and not limited and self.profile is None:
+        if native and not gates and not limited and self.recorder is None:
             self.run_native(stratum, lambda: self.enter(facts, gates))
         else:
             self.drive(stratum, gates, lambda: self.enter(facts, gates))
 
-    def take_facts(self, stratum: StratumPlan) -> tuple[StratumPlan, dict[str, Words]]:
-        """The stratum without the facts of the program's text, and those, a batch per relation."""
-        rows: dict[str, list[list[int]]] = {}
-        rest: list[steps.Plan] = []
-        for plan in stratum.once:
-            match plan.steps:
-                case (steps.Emit(relation=name, args=args),) if all(isinstance(a, steps.Const) for a in args):
-                    rows.setdefault(name, []).append([self.database.encode(a) for a in args])
-                case _:
-                    rest.append(plan)
-        facts = {name: np.array(found, np.int64).reshape(len(found), -1) for name, found in rows.items()}
-        return replace(stratum, once=tuple(rest)), facts
+    def encoded(self, rows: list[tuple[steps.Const, ...]]) -> Words:
+        words = [[self.database.encode(value) for value in row] for row in rows]
+        return np.array(words, np.int64).reshape(len(rows), -1)
 
     def enter(self, facts: dict[str, Words], gates: dict[str, Gate]) -> None:
         for name, batch in facts.items():
@@ -118,7 +109,7 @@ class Fixpoint:
         """Run to the fixpoint inside the store, stopping now and then to see whether other orders would be better."""
         done, pause = 0, FIRST_LOOK
         while True:
-            plans = (*stratum.once, *stratum.delta)
+            plans = (*stratum.starting, *stratum.delta)
             native = self.database.stratum(stratum.stratum.relations, plans)
             better = stratum
             while better.delta == stratum.delta:
@@ -142,20 +133,12 @@ class Fixpoint:
 
     # ---- driven strata
 
-    def gates(self, stratum: StratumPlan) -> dict[str, Gate]:
-        gates: dict[str, Gate] = {}
-        for name in () if stratum.counted else stratum.stratum.relations:
-            info = self.program.checked.relations[name]
-            dropped = [rule for rule in stratum.subsumptions if rule.relation == name]
-            if dropped:
-                seen = name in self.size_limits or _looks_at_all_of(name, stratum)
-                gates[name] = Subsumption(self.context, self.database[name], dropped, seen)
-            elif "eqrel" in info.decl.qualifiers and name not in self.program.implicit:
-                gates[name] = Equivalence(self.database[name])
-            elif info.decl.choice:
-                columns = [tuple(info.attributes.index(a) for a in key) for key in info.decl.choice]
-                gates[name] = Choice(self.database[name], columns)
-        return gates
+    def gate(self, plan: GatePlan, stratum: StratumPlan) -> Gate:
+        relation = self.database[plan.relation]
+        if plan.subsumptions:
+            seen = plan.relation in self.size_limits.relations or _looks_at_all_of(plan.relation, stratum)
+            return SubsumptionGate(self.context, relation, plan.subsumptions, seen, stratum.stratum.relations)
+        return ChoiceGate(relation, plan.keys) if plan.keys else EquivalenceGate(relation)
 
     def drive(self, stratum: StratumPlan, gates: dict[str, Gate], begin: Callable[[], None]) -> None:
         relations = [self.database[name] for name in stratum.stratum.relations]
@@ -166,13 +149,13 @@ class Fixpoint:
                 gates[head].accept if (head := _head(plan)) in gates else None,
                 stratum.stratum.relations,
             )
-            for plan in (*stratum.once, *stratum.delta)
+            for plan in (*stratum.starting, *stratum.delta)
         }
         self.context.iteration = 0
         if stratum.counted:  # iteration 1 is what is found from the facts alone
             _restart(relations)
         begin()
-        self.run_plans([runs[p] for p in stratum.once], 0)
+        self.run_plans([runs[p] for p in stratum.starting], 0)
         self.close(gates)
         if stratum.delta:
             if not stratum.counted:
@@ -197,29 +180,36 @@ class Fixpoint:
                 return
 
     def close(self, gates: dict[str, Gate]) -> None:
-        for gate in gates.values():
-            gate.close()
+        for name, gate in gates.items():
+            with recorded(self.recorder, f"what stays of {name}", self.context.iteration):
+                gate.close()
 
     def full(self, stratum: StratumPlan) -> bool:
-        """Whether a `.limitsize` of the stratum is reached."""
-        return any(self.database[n].count >= self.size_limits.get(n, 1 << 62) for n in stratum.stratum.relations)
+        return self.size_limits.reached(stratum.stratum.relations, lambda name: self.database[name].count)
 
     def run_plans(self, runs: list[PlanRun], iteration: int) -> None:
         for run in runs:
-            if self.profile is None:
+            if self.recorder is None:
                 run.run()
             else:
                 head = self.database[_head(run.plan)]
                 before, derived, start = head.count, run.derivations, time.perf_counter()
                 run.run()
-                self.profile.add(
-                    run.plan, iteration, time.perf_counter() - start, head.count - before, run.derivations - derived
+                self.recorder.rule(
+                    run.plan.rule,
+                    iteration,
+                    time.perf_counter() - start,
+                    head.count - before,
+                    run.derivations - derived,
                 )
 
 
 def _looks_at_all_of(name: str, stratum: StratumPlan) -> bool:
-    """Whether a plan of the stratum looks at more of a relation than its last changes."""
-    matches = (match for plan in (*stratum.once, *stratum.delta) for match in matches_of(plan.steps))
+    """Whether a plan of the stratum looks at more of a relation than its last changes, or a subsumption of another
+    relation looks at it."""
+    if any(reads(rule, (name,)) for gate in stratum.gates for rule in gate.subsumptions if rule.relation != name):
+        return True
+    matches = (match for plan in (*stratum.starting, *stratum.delta) for match in steps.matches_of(plan.steps))
     return any(match.relation == name and match.view is not steps.View.DELTA for match in matches)
 
 

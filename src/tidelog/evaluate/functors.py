@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidelog import room
 from tidelog.evaluate.bindings import Words
+from tidelog.floats import float_words
+from tidelog.patterns import complaint, match_columns
 from tidelog.store.distinct import distinct_rows
 from tidelog.values import NUMBER_MAX, NUMBER_MIN, UNSIGNED_MAX, Kind
 
@@ -28,7 +30,6 @@ class Decoder:
 
     def __init__(self, database: Any) -> None:
         self.database = database
-        self.warnings: dict[str, str] = {}  # about patterns, each once
 
     def values(self, words: Words, kind: Kind) -> list[Any]:
         if kind is Kind.SYMBOL:
@@ -39,15 +40,20 @@ class Decoder:
             return words.view(np.float64).tolist()
         return words.tolist()
 
+    def size(self, symbols: Words) -> int:
+        """The bytes that it takes to work with these texts: as Python has them, what is made of them, that as Arrow has
+        it, and in the dictionary."""
+        return 4 * int(self.database.symbols.lengths(symbols).sum())
+
     def words(self, values: list[Any], kind: Kind) -> Words:
         if kind is Kind.SYMBOL:
             import pyarrow as pa
 
-            return np.asarray(self.database.symbols.encode(pa.array(values, pa.string())), np.int64)
+            return np.asarray(self.database.symbols.encode(pa.array(values, pa.large_string())), np.int64)
         if kind is Kind.UNSIGNED:
             return np.array([v & UNSIGNED_MAX for v in values], np.uint64).view(np.int64)
         if kind is Kind.FLOAT:
-            return np.array(values, np.float64).view(np.int64)
+            return float_words(values)
         return np.array([_wrap(v) for v in values], np.int64)
 
 
@@ -60,7 +66,8 @@ def per_distinct(
 ) -> tuple[list[Any], NDArray[np.intp]]:
     """The function's value for each distinct combination of arguments, and for each row which of them it has."""
     rows, which = distinct_rows(np.column_stack(args))
-    columns = (np.ascontiguousarray(column) for column in rows.T)
+    columns = [np.ascontiguousarray(column) for column in rows.T]
+    room.ensure(sum(decoder.size(column) for column, kind in zip(columns, kinds, strict=True) if kind is Kind.SYMBOL))
     decoded = [decoder.values(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     return [function(*values) for values in zip(*decoded, strict=True)], which
 
@@ -80,22 +87,20 @@ def function(op: str, of: Kind) -> Callable[..., Any]:
 
 def compare(decoder: Decoder, op: str, kind: Kind, left: Words, right: Words) -> NDArray[np.bool_]:
     """The constraint over columns of words."""
-    function = _COMPARISONS.get(op) or _match(op, decoder.warnings)
-    values, inverse = per_distinct(decoder, [left, right], (kind, kind), function)
+    if op in ("match", "not_match"):
+        return _matches(decoder, op == "match", left, right)
+    values, inverse = per_distinct(decoder, [left, right], (kind, kind), _COMPARISONS[op])
     return np.array(values, np.bool_)[inverse]
 
 
-def _match(op: str, warnings: dict[str, str]) -> Callable[[str, str], bool]:
-    """match or not_match; as in Soufflé, neither holds for what is not a regular expression, with a warning."""
-
-    def holds(written: str, text: str) -> bool:
-        try:
-            return (pattern(written).fullmatch(text) is not None) == (op == "match")
-        except re.error as problem:
-            warnings[written] = f"match: {written!r} is not a regular expression ({problem}) and matches nothing"
-            return False
-
-    return holds
+def _matches(decoder: Decoder, wanted: bool, patterns: Words, texts: Words) -> NDArray[np.bool_]:
+    """match or, unless wanted, not_match; neither holds for what is not a regular expression, with a warning."""
+    rows, which = distinct_rows(np.column_stack((patterns, texts)))
+    decode = decoder.database.symbols.decode
+    found, problems = match_columns(decode(rows[:, 0]), decode(rows[:, 1]), wanted)
+    for pattern, why in problems.items():
+        decoder.database.remark(complaint(pattern, why))
+    return found[which]
 
 
 def _float_text(value: float) -> str:
@@ -119,7 +124,8 @@ def _parse_integer(text: str, functor: str, least: int, most: int) -> int:
     if not found:
         raise Fault(f"{functor}({text!r}): this is not a number")
     sign, hexadecimal, binary, decimal = found.groups()
-    number = int(hexadecimal, 16) if hexadecimal else int(binary, 2) if binary else int(decimal)
+    base = 16 if hexadecimal else 2 if binary else 10
+    number = int((hexadecimal or binary or decimal).lstrip("0")[:100] or "0", base)  # longer ones are out of range too
     number = -number if sign == "-" else number
     if not least <= number <= most:
         raise Fault(f"{functor}({text!r}): out of range")
@@ -137,19 +143,6 @@ def _substr(text: str, start: int, length: int) -> str:
     if start < 0 or length < 0 or start > len(text):
         return ""
     return text[start : start + length]
-
-
-_POSIX = {
-    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \t", "cntrl": r"\x00-\x1f\x7f", "d": r"\d", "digit": "0-9",
-    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~", "s": r"\s", "space": r"\s",
-    "upper": "A-Z", "w": r"\w", "xdigit": "0-9a-fA-F",
-}  # fmt: skip
-
-
-@lru_cache(maxsize=1024)
-def pattern(text: str) -> re.Pattern[str]:
-    """ECMAScript's syntax is Python's but for the named classes inside brackets."""
-    return re.compile(re.sub(r"\[:(\w+):\]", lambda m: _POSIX.get(m[1], m[0]), text))
 
 
 _FUNCTORS: dict[str, Callable[..., Any]] = {

@@ -10,9 +10,10 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.clauses import Clause
 from tidelog.errors import Report
 from tidelog.evaluate.context import Context
-from tidelog.evaluate.user_functors import check_functors, kinds_of
+from tidelog.evaluate.profile import Recorder
+from tidelog.evaluate.user_functors import check_functors, functor_types
 from tidelog.lang import tree
-from tidelog.plan.program import ProgramPlan, plan_program, refuse_unplannable
+from tidelog.plan.program import ProgramPlan, refuse_unplannable, rules_of_program
 from tidelog.store import Database
 
 
@@ -23,25 +24,28 @@ class Prepared:
         self.checked = checked
         self.functors = functors
         refuse_unplannable(checked)
-        used = {n.name for c in checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
-        report = Report()
-        check_functors(checked.program, used, functors, report)
-        report.check()
+        if any(isinstance(item, tree.FunctorDecl) for item in checked.program.items):
+            used = {n.name for c in checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
+            report = Report()
+            check_functors(checked.program, used, functors, report)
+            report.check()
 
     @cached_property
     def plan(self) -> ProgramPlan:
-        """The plans of batch evaluation."""
-        return plan_program(self.checked)
+        """What batch evaluation runs, not ordered yet."""
+        return rules_of_program(self.checked)
 
     def create_relations(self, database: Database) -> None:
-        """Every relation of the program, empty."""
+        """Every relation of the program and of its plans, empty."""
         for name, info in self.checked.relations.items():
             database.create(name, info.arity)
+        for name, columns in self.plan.parts.items():
+            database.create(name, len(columns))
 
-    def context(self, database: Database) -> Context:
+    def context(self, database: Database, recorder: Recorder | None = None) -> Context:
         """What one evaluation over the database shares."""
-        kinds = {d.name: kinds_of(d, self.checked.types) for d in self.checked.program.of(tree.FunctorDecl)}
-        return Context(database, self.checked.clauses, self.functors, functor_kinds=kinds)
+        types = functor_types(self.checked.program, self.checked.types)
+        return Context(database, self.checked.clauses, self.functors, types, recorder)
 
 
 def _nodes(clause: Clause) -> Iterator[tree.Node]:

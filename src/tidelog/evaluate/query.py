@@ -7,6 +7,7 @@ is checked and planned like any other, so that a query means what it would mean 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,18 +15,19 @@ from typing import Any
 import numpy as np
 
 from tidelog.analysis.check import Checked, check
-from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.analysis.typing import ClauseTypes
-from tidelog.errors import Source, error
+from tidelog.analysis.types.typing import ClauseTypes
+from tidelog.errors import Source, TidelogWarning, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.lang import tree
 from tidelog.lang.souffle import parse_query
-from tidelog.plan.equivalences import rules_by_classes
-from tidelog.plan.program import flat_rules, plan_stratum
+from tidelog.plan.program import plan_stratum
+from tidelog.plan.rewrites.read_classes import rules_by_classes
+from tidelog.plan.stateful import flat_rules
 from tidelog.store import Database
 from tidelog.values import Kind
 
@@ -41,13 +43,15 @@ class Answer:
     rows: Words
 
 
-def answer(query: Source, checked: Checked, database: Database, functors: Mapping[str, Callable[..., Any]]) -> Answer:
+def answer(
+    query: Source | tree.Literal, checked: Checked, database: Database, functors: Mapping[str, Callable[..., Any]]
+) -> Answer:
     """What holds in the database; it must have the program's relations, settled. Its own relations stay as they are."""
     prepared = Prepared(query_program(query, checked), functors)
     info = prepared.checked.relations[HEAD]
     stratum = next(s for s in prepared.checked.strata if HEAD in s.relations)
     rules = rules_by_classes(flat_rules(prepared.checked, stratum), database.equivalences)
-    plans = plan_stratum(prepared.checked, stratum, Statistics(database), rules).once
+    plans = plan_stratum(stratum, rules, Statistics(database)).once
     try:
         found = database.create(HEAD, info.arity)
         context = prepared.context(database)
@@ -59,14 +63,16 @@ def answer(query: Source, checked: Checked, database: Database, functors: Mappin
             database.drop(HEAD)
 
 
-def query_program(query: Source, checked: Checked) -> Checked:
-    """The query with the declarations it may use, checked; its variables typed as their places in the body say. The
-    answers are those of its relation HEAD."""
-    body = parse_query(query)
+def query_program(query: Source | tree.Literal, checked: Checked) -> Checked:
+    """The query, a text or the body that it says, with the declarations it may use, checked; its variables typed as
+    their places in the body say. The answers are those of its relation HEAD."""
+    body = parse_query(query) if isinstance(query, Source) else query
     surroundings = _surroundings(body, checked.program)
     untyped = check(tree.Program((*surroundings, *_clause(body, ()))))
     typed = next(t for t in untyped.clause_types if t.clause.head.name == HEAD)
     columns = tuple(tree.Attribute(name, _type_name(name, typed, untyped.types)) for name in _columns(body, typed))
+    for problem in (d for d in untyped.warnings if d.code == "TL0870"):
+        warnings.warn(problem.message, TidelogWarning, stacklevel=2)
     return check(tree.Program((*surroundings, *_clause(body, columns))))
 
 

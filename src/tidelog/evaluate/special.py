@@ -5,14 +5,21 @@ Rows that rules emit for such a relation go through a *gate* before they reach i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidelog import room
 from tidelog.evaluate.bindings import Words
 from tidelog.store import Relation
 from tidelog.store.distinct import number_rows
+
+MOST_WAITING = 1 << 20
+"""Pairs of an equivalence that are entered together."""
+BYTES_PER_PAIR = 64
+"""What two classes that meet take for each pair of their elements until both of its directions are in the relation."""
 
 
 class Gate:
@@ -29,7 +36,7 @@ class Gate:
         """The stratum ends: the relation is to hold what it shall hold."""
 
 
-class Equivalence(Gate):
+class EquivalenceGate(Gate):
     """An `eqrel`: reflexive, symmetric and transitive, by union-find.
 
     `leader` maps each element (by its place in order of appearance) to the place of its class's leader, `members` each
@@ -54,9 +61,15 @@ class Equivalence(Gate):
         places = np.array([self.place[v] for v in values.tolist()], np.int64)[inverse].reshape(-1, 2)
         leaders = self.leader[places]
         apart = leaders[leaders[:, 0] != leaders[:, 1]]
+        waiting = 0
         for first, second in np.unique(apart, axis=0).tolist():
-            added += self._unite(int(self.leader[first]), int(self.leader[second]))
-        self.relation.insert(np.concatenate(added))
+            added += (pairs := self._unite(int(self.leader[first]), int(self.leader[second])))
+            waiting += sum(map(len, pairs))
+            if waiting > MOST_WAITING:
+                self.relation.insert(np.concatenate(added))
+                added, waiting = [], 0
+        if added:
+            self.relation.insert(np.concatenate(added))
 
     def _enter(self, fresh: NDArray[np.int64]) -> None:
         """New elements, each a class of its own."""
@@ -76,12 +89,13 @@ class Equivalence(Gate):
         large, small = self.members[first], self.members.pop(second)
         self.leader[small] = first
         self.members[first] = np.concatenate((large, small))
+        room.ensure(BYTES_PER_PAIR * len(large) * len(small))
         left, right = self.values[large], self.values[small]
         pairs = np.column_stack((np.repeat(left, len(right)), np.tile(right, len(left))))
         return [pairs, pairs[:, ::-1]]
 
 
-class Choice(Gate):
+class ChoiceGate(Gate):
     """A `choice-domain`: of the tuples that share a key, the first one stays.
 
     A tuple needs all of its keys; one that is turned away because of one key leaves the others free. `taken` holds the
@@ -92,7 +106,7 @@ class Choice(Gate):
 
     ROUNDS = 8
 
-    def __init__(self, relation: Any, keys: list[tuple[int, ...]]) -> None:
+    def __init__(self, relation: Any, keys: Sequence[tuple[int, ...]]) -> None:
         self.relation = relation
         self.keys = [list(key) for key in keys]
         self.taken = [Relation(relation.database, f"{relation.name} by {key}", len(key)) for key in keys]

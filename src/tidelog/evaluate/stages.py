@@ -54,7 +54,8 @@ class PlanRun:
     """One plan over one database.
 
     `sink` receives the emitted rows when they do not go to a relation as they are; `changing` names the relations that
-    grow while the plan is run again and again.
+    grow while the plan is run again and again. Of a plan that is cut, its steps may begin with bindings of `known`
+    slots, and end with some that are wanted `at_end`.
     """
 
     def __init__(
@@ -63,17 +64,19 @@ class PlanRun:
         plan: steps.Plan,
         sink: Sink | None = None,
         changing: Sequence[str] = (),
-        filing: Any = None,
+        pending: Any = None,
+        known: Sequence[int] | None = None,
+        at_end: tuple[int, ...] = (),
     ) -> None:
         self.context = context
         self.plan = plan
         self.sink = sink
         self.changing = changing
-        self.filing = filing
+        self.pending = pending
         self.emitted = 0
         self.pipelines: list[Any] = []
         self.slots = len(plan.slots)
-        self.stages = self._stages(plan.steps, ())
+        self.stages = self._stages(plan.steps, at_end, None if known is None else frozenset(known))
 
     @property
     def derivations(self) -> int:
@@ -84,19 +87,28 @@ class PlanRun:
         return self.emitted + sum(p.effort for p in self.pipelines)
 
     def run(self) -> None:
+        for _ in self.results(Bindings.one()):
+            pass
+
+    def results(self, bindings: Bindings) -> Iterator[Bindings]:
+        """What comes of some bindings, in pieces."""
         try:
-            self._run_in_pieces(self.stages, Bindings.one())
+            yield from self._in_pieces(self.stages, bindings)
         except (functors.Fault, ArithmeticFault) as problem:
             raise self.context.fault(self.plan.rule, str(problem)) from None
 
-    def _run_in_pieces(self, stages: list[Stage], bindings: Bindings) -> None:
-        if stages and bindings.count:
-            first, *rest = stages
-            if isinstance(first, NativeStage) and rest:
-                for piece in first.pieces(bindings):
-                    self._run_in_pieces(rest, piece)
-            else:
-                self._run_in_pieces(rest, first(bindings))
+    def _in_pieces(self, stages: list[Stage], bindings: Bindings) -> Iterator[Bindings]:
+        if not bindings.count:
+            return
+        if not stages:
+            yield bindings
+            return
+        first, *rest = stages
+        if isinstance(first, NativeStage) and first.outputs is not None:
+            for piece in first.pieces(bindings):
+                yield from self._in_pieces(rest, piece)
+        else:
+            yield from self._in_pieces(rest, first(bindings))
 
     def _run(self, stages: list[Stage], bindings: Bindings) -> Bindings:
         """All at once: for those who want to see the bindings at the end."""
@@ -109,11 +121,12 @@ class PlanRun:
     # ---- building
 
     def _stages(
-        self, plan_steps: tuple[steps.Step, ...], at_end: tuple[int, ...], known: frozenset[int] = frozenset()
+        self, plan_steps: tuple[steps.Step, ...], at_end: tuple[int, ...], known: frozenset[int] | None = None
     ) -> list[Stage]:
-        """Stages for the steps; `at_end` are the slots wanted afterwards, `known` those there before."""
+        """Stages for the steps; `at_end` are the slots wanted afterwards, `known` those there before (None: there are
+        no bindings before)."""
         needed = needed_before(plan_steps, at_end)
-        bound = set(known)
+        bound = set(known or ())
         stages: list[Stage] = []
         position = 0
         while position < len(plan_steps):
@@ -122,7 +135,7 @@ class PlanRun:
                 bound |= writes(plan_steps[stop])
                 stop += 1
             if stop > position:
-                first = position == 0 and not known
+                first = position == 0 and known is None
                 inputs = tuple(sorted(needed[position]))
                 outputs = tuple(sorted(needed[stop] & bound))
                 stages.append(self._pipeline(plan_steps[position:stop], None if first else inputs, outputs))
@@ -141,14 +154,13 @@ class PlanRun:
     def _pipeline(
         self, part: tuple[steps.Step, ...], inputs: tuple[int, ...] | None, outputs: tuple[int, ...]
     ) -> Stage:
-        database, slots = self.context.database, self.slots
-        emits = isinstance(part[-1], steps.Emit | steps.File)
-        options: dict[str, Any] = {"changing": self.changing, "filing": self.filing}
+        emits = isinstance(part[-1], steps.Emit | steps.Tell)
+        options: dict[str, Any] = {"changing": self.changing, "pending": self.pending}
         if inputs is not None:
             options["inputs"] = inputs
         if not emits:
             options["outputs"] = outputs
-        pipeline = database.pipeline(part, slots, **options)
+        pipeline = self.context.database.pipeline(part, **options)
         self.pipelines.append(pipeline)
         return NativeStage(pipeline, inputs, None if emits else outputs)
 
@@ -164,7 +176,7 @@ class PlanRun:
                 action = self._bind(step.target, lambda b: self._call(b, step))
             case steps.Fresh():
                 action = self._bind(step.target, self._fresh)
-            case steps.Aggregate():
+            case steps.AggregateStep():
                 action = self._aggregate(step)
             case steps.Emit():
                 action = self._emit(step)
@@ -205,7 +217,7 @@ class PlanRun:
         self.context.counter += bindings.count
         return np.arange(start, self.context.counter, dtype=np.int64)
 
-    def _aggregate(self, step: steps.Aggregate) -> Stage:
+    def _aggregate(self, step: steps.AggregateStep) -> Stage:
         row = self.slots  # one more slot, for the number of the group
         self.slots += 1
         injected = tuple(sorted(reads(step)))

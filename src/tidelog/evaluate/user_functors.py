@@ -1,6 +1,8 @@
 """Functors that the user wrote in Python: `.functor f(x: number): number` calls `f` of the functors module.
 
-A function that accepts arrays is called once per batch; any other once per distinct combination of arguments.
+A function that accepts arrays is called once per batch; any other once per distinct combination of arguments. What
+Soufflé calls stateful are functors that may take and give records: a record is a tuple of its fields or None for nil, a
+branch of an algebraic type a tuple that begins with its name, such as `("$Node", left, right)`.
 """
 
 from __future__ import annotations
@@ -9,16 +11,20 @@ import importlib.util
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tidelog.analysis.types import TypeSystem
+from tidelog.analysis.types import Type, TypeSystem
 from tidelog.errors import Report, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.functors import Fault, per_distinct
+from tidelog.floats import float_words
+from tidelog.io.codec import record_values, record_words
+from tidelog.io.record_text import base_type
 from tidelog.lang import tree
+from tidelog.store.distinct import distinct_rows
 from tidelog.values import Kind
 
 _NUMPY = {Kind.NUMBER: np.int64, Kind.UNSIGNED: np.uint64, Kind.FLOAT: np.float64}
@@ -58,28 +64,60 @@ def check_functors(
             pass  # built-in functions may have no signature
 
 
-def kinds_of(decl: tree.FunctorDecl, types: TypeSystem) -> tuple[tuple[Kind, ...], Kind]:
-    """The kinds of the parameters and of the result."""
+class FunctorTypes(NamedTuple):
+    """The declared types of the parameters and of the result."""
 
-    def kind(name: str) -> Kind:
-        found = types.get(name)
-        return found.kind if found is not None else Kind.SYMBOL
+    params: tuple[Type, ...]
+    result: Type
 
-    return tuple(kind(p.type) for p in decl.params), kind(decl.result)
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return tuple(param.kind for param in self.params)
+
+
+def functor_types(program: tree.Program, types: TypeSystem) -> dict[str, FunctorTypes]:
+    """Of all functors that a program declares."""
+    return {
+        decl.name: FunctorTypes(tuple(types.types[p.type] for p in decl.params), types.types[decl.result])
+        for decl in program.of(tree.FunctorDecl)
+    }
 
 
 def call(context: Context, name: str, args: list[Words]) -> Words:
     """The functor over a batch."""
-    kinds, result = context.functor_kinds[name]
+    types = context.functor_types[name]
+    kinds, result = types.kinds, types.result.kind
     function = context.functors[name]
     whole = _try_whole_batch(function, args, kinds, result)
     if whole is not None:
         return whole
+    checked = checked_call(function, name, result)
+    if Kind.RECORD in (*kinds, result):
+        return _call_with_records(context, types, name, args, checked)
     if not args:
-        return context.decoder.words([checked_call(function, name, result)()], result)
+        return context.decoder.words([checked()], result)
 
-    values, inverse = per_distinct(context.decoder, args, kinds, checked_call(function, name, result))
+    values, inverse = per_distinct(context.decoder, args, kinds, checked)
     return context.decoder.words(values, result)[inverse]
+
+
+def _call_with_records(
+    context: Context, types: FunctorTypes, name: str, args: list[Words], function: Callable[..., Any]
+) -> Words:
+    rows, which = distinct_rows(np.column_stack(args)) if args else (np.empty((1, 0), np.int64), np.zeros(1, np.intp))
+    columns = [
+        record_values(column, base_type(declared), context.database)
+        if declared.kind is Kind.RECORD
+        else context.decoder.values(np.ascontiguousarray(column), declared.kind)
+        for column, declared in zip(rows.T, types.params, strict=True)
+    ]
+    values = [function(*row) for row in zip(*columns, strict=True)] if args else [function()]
+    if types.result.kind is not Kind.RECORD:
+        return context.decoder.words(values, types.result.kind)[which]
+    try:
+        return record_words(values, types.result, context.database)[which]
+    except (ValueError, OverflowError) as problem:
+        raise Fault(f"@{name} gave a value that is not a `{types.result.name}`: {problem}") from None
 
 
 def _try_whole_batch(
@@ -94,12 +132,15 @@ def _try_whole_batch(
         return None
     if not isinstance(value, np.ndarray) or value.shape != args[0].shape or value.dtype.kind not in "iuf":
         return None
+    if result is Kind.FLOAT:
+        return float_words(value)
     return np.ascontiguousarray(value.astype(_NUMPY[result])).view(np.int64)
 
 
 def checked_call(function: Callable[..., Any], name: str, result: Kind) -> Callable[..., Any]:
     """The function with its errors and wrong results turned into faults."""
-    wanted: Any = {Kind.SYMBOL: str, Kind.FLOAT: (int, float, np.number)}.get(result, (int, np.integer))
+    kinds: dict[Kind, Any] = {Kind.SYMBOL: str, Kind.FLOAT: (int, float, np.number), Kind.RECORD: object}
+    wanted = kinds.get(result, (int, np.integer))
 
     def checked(*values: Any) -> Any:
         try:
@@ -110,6 +151,6 @@ def checked_call(function: Callable[..., Any], name: str, result: Kind) -> Calla
         if not isinstance(value, wanted):
             shown = ", ".join(map(repr, values))
             raise Fault(f"@{name}({shown}) gave {value!r}, which is not a {result.value}")
-        return value if result is Kind.SYMBOL else value.item() if isinstance(value, np.generic) else value
+        return value.item() if isinstance(value, np.generic) else value
 
     return checked

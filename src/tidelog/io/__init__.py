@@ -2,14 +2,14 @@
 
     bad = BadRows(skip=False)
     table = read_facts(info, types, directive, folder, bad)     # a pyarrow.Table, one column per attribute
-    tables = read_inputs([(info, directive), …], types, folder, bad)   # many; all errors of all files at once
+    read_inputs([(info, directive), …], types, folder, bad)     # many, one by one; all errors of all files at once
     table = table_of(rows_or_columns_or_data_frame, info, types)
     table = given_table(path_or_data, info, types, directive, bad)
     words = encode(table, info, types, database)                # int64[n, arity]
     table = decode(words, info, types, database)
     warnings = write_relation(info, types, table, directive, folder)
     bad.report()                                                # what was skipped, and other warnings
-    size_line(name, count); size_limits(directives)             # .printsize, .limitsize
+    size_line(name, count)                                      # .printsize
 
 A column is int64, uint64 or float64 for number, unsigned and float; text for symbols, and for records and ADTs in
 Soufflé's syntax. The facts of a relation without attributes are a table without columns that has one row or none.
@@ -19,7 +19,7 @@ from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.codec import decode, encode
 from tidelog.io.given import given_table
 from tidelog.io.read import empty_table, read_facts, read_inputs
-from tidelog.io.sizes import size_limits, size_line
+from tidelog.io.sizes import size_line
 from tidelog.io.tables import nullary_table, table_of
 from tidelog.io.write import write_relation
 
@@ -33,7 +33,6 @@ __all__ = [
     "nullary_table",
     "read_facts",
     "read_inputs",
-    "size_limits",
     "size_line",
     "table_of",
     "write_relation",

@@ -7,7 +7,7 @@ line, so that a file of a million bad lines costs no more to report than one of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from tidelog.errors import Diagnostic, LineOrigin, Severity, Source, Span, TidelogError
@@ -29,9 +29,10 @@ class FactLine(NamedTuple):
 class BadRows:
     """Collects malformed facts of any number of files."""
 
-    def __init__(self, skip: bool = False, limit: int = 20) -> None:
+    def __init__(self, skip: bool = False, limit: int = 20, told: Collection[str] = ()) -> None:
         self.skip = skip
         self.limit = limit
+        self.told = told  # the messages of warnings that need not be repeated
         self.counts: dict[str, int] = {}  # malformed facts per file
         self.warnings: list[Diagnostic] = []
         self._kept: dict[str, list[Diagnostic]] = {}
@@ -48,15 +49,21 @@ class BadRows:
             span = line.span(start, len(line.text) if end is None else end)
             self._kept[line.file].append(Diagnostic(code, message, span, help))
 
-    def add_row(self, code: str, message: str, file: str, row: int) -> None:
-        """A malformed row, numbered from 1, of a file that has no lines."""
+    def add_row(self, code: str, message: str, file: str, row: int | None) -> None:
+        """A malformed row of what has no lines: numbered from 1, if its place means anything."""
         if self._counted(file):
-            self._kept[file].append(Diagnostic(code, f"{file}, row {row}: {message}"))
+            where = file if row is None else f"{file}, row {row}"
+            self._kept[file].append(Diagnostic(code, f"{where}: {message}"))
 
     def warn(self, code: str, message: str, line: FactLine | None = None, help: str | None = None) -> None:
         """Something odd that is not an error."""
         span = None if line is None else line.span(0, len(line.text))
         self.warnings.append(Diagnostic(code, message, span, help, severity=Severity.WARNING))
+
+    def tell_once(self, warning: Diagnostic | None) -> None:
+        """A warning that need not be repeated to those who have been told."""
+        if warning is not None and warning.message not in self.told and warning not in self.warnings:
+            self.warnings.append(warning)
 
     def _counted(self, file: str) -> bool:
         """Count one more; whether it is among those to keep."""

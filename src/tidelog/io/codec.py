@@ -18,14 +18,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidelog import room
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
 from tidelog.errors import error
+from tidelog.floats import float_words
 from tidelog.io.distinct import distinct_texts
 from tidelog.io.flat_records import Dictionaries, flat_texts, is_flat, simple_records
 from tidelog.io.numbers import ARROW_TYPES
 from tidelog.io.record_text import (
     Made,
-    Malformed,
+    MalformedRecord,
     Opened,
     Quotes,
     base_type,
@@ -35,8 +37,9 @@ from tidelog.io.record_text import (
     parse,
     render,
 )
+from tidelog.io.record_values import python_value, text_of_python
 from tidelog.io.tables import nullary_table
-from tidelog.values import Kind
+from tidelog.values import Kind, canonical
 
 
 def record_width(declared: RecordType | AdtType) -> int:
@@ -48,6 +51,7 @@ def record_width(declared: RecordType | AdtType) -> int:
 
 def encode(table: pa.Table, info: RelationInfo, types: TypeSystem, database: Dictionaries) -> np.ndarray:
     """The words of a table's rows: int64[n, arity]. The table is as `read_facts` and `table_of` make it."""
+    room.ensure(table.num_rows * info.arity * 8)
     words = np.empty((table.num_rows, info.arity), np.int64)
     for i, kind in enumerate(info.kinds):
         words[:, i] = encode_column(table.column(i), kind, types.types[info.types[i]], database)
@@ -62,7 +66,11 @@ def encode_column(column: pa.ChunkedArray, kind: Kind, declared: Type, database:
         texts, codes = distinct_texts(column)
         ids = database.symbols.encode(texts) if kind is Kind.SYMBOL else _packed(texts, declared, database)
         return np.asarray(ids)[codes]
-    return column.to_numpy().view(np.int64)
+    return _number_words(column.to_numpy(), kind)
+
+
+def _number_words(values: np.ndarray, kind: Kind) -> np.ndarray:
+    return float_words(values) if kind is Kind.FLOAT else values.view(np.int64)
 
 
 def decode(
@@ -71,6 +79,8 @@ def decode(
     """The table that words stand for. With `compact`, columns of text are Arrow dictionaries, which takes less."""
     if not info.arity:
         return nullary_table(len(array) > 0)
+    room.ensure(len(array) * info.arity * 8)
+    array = np.asarray(array)
     columns = [
         decode_column(array[:, i], kind, types.types[info.types[i]], database, compact)
         for i, kind in enumerate(info.kinds)
@@ -107,6 +117,17 @@ _CHUNK = 1 << 20
 def _expanded(coded: pa.DictionaryArray) -> list[pa.Array]:
     parts = [coded.indices.slice(start, _CHUNK) for start in range(0, len(coded), _CHUNK)] or [coded.indices]
     return [pc.cast(coded.dictionary.take(part), pa.string()) for part in parts]
+
+
+def record_values(words: np.ndarray, declared: Type, database: Dictionaries) -> list[Any]:
+    """Records and branches as Python has them: tuples, as `record_words` takes them."""
+    texts = _texts(words, base_type(declared), database).to_pylist()
+    return [parse(text, declared, python_value) for text in texts]
+
+
+def record_words(values: Iterable[Any], declared: Type, database: Dictionaries) -> np.ndarray:
+    """The words of records and branches given as Python values; ValueError says what does not fit."""
+    return _packed(pa.array([text_of_python(value, declared) for value in values], pa.string()), declared, database)
 
 
 class _Packer:
@@ -167,7 +188,7 @@ class _Packer:
 
 def _word(kind: Kind, value: int | float) -> int:
     if kind is Kind.FLOAT:
-        return int(struct.unpack("<q", struct.pack("<d", value))[0])
+        return int(struct.unpack("<q", struct.pack("<d", canonical(value)))[0])
     return value - 2**64 if value >= 2**63 else int(value)  # type: ignore[return-value]
 
 
@@ -178,18 +199,22 @@ def _packed(texts: pa.Array, declared: Type, database: Dictionaries) -> np.ndarr
         return _packed_each(texts.to_pylist(), declared, database)
     matched, columns = simple
     words = np.zeros(len(texts), np.int64)
-    rows = [database.symbols.encode(c) if c.type == pa.string() else c.to_numpy().view(np.int64) for c in columns]
+    rows = [database.symbols.encode(c) if c.type == pa.string() else _field_words(c) for c in columns]
     words[matched] = database.records.pack(np.column_stack(rows))
     if not matched.all():
         words[~matched] = _packed_each(texts.filter(pa.array(~matched)).to_pylist(), declared, database)
     return words
 
 
+def _field_words(column: pa.Array) -> np.ndarray:
+    return _number_words(column.to_numpy(), Kind.FLOAT if pa.types.is_floating(column.type) else Kind.NUMBER)
+
+
 def _packed_each(texts: Sequence[str], declared: Type, database: Dictionaries) -> np.ndarray:
     packer = _Packer()
     try:
         numbers = [parse(text, declared, packer.make) for text in texts]
-    except Malformed as problem:
+    except MalformedRecord as problem:
         raise error("TL0635", f"a text that is not a `{declared.name}`: {problem}") from None
     kind = base_type(declared)
     if isinstance(kind, AdtType) and kind.is_enum:

@@ -18,12 +18,12 @@ from tidelog.io.record_text import BLANKS, Quotes, base_type, symbol_text
 from tidelog.values import Kind
 
 
-class Symbols(Protocol):
+class TextDictionary(Protocol):
     def encode(self, array: Any) -> Any: ...
     def decode(self, ids: Any) -> Any: ...
 
 
-class Records(Protocol):
+class RecordDictionary(Protocol):
     def pack(self, fields: Any) -> Any: ...
     def unpack(self, ids: Any, arity: int) -> Any: ...
 
@@ -32,9 +32,9 @@ class Dictionaries(Protocol):
     """What of a database the codec needs; `store.Database` is one."""
 
     @property
-    def symbols(self) -> Symbols: ...
+    def symbols(self) -> TextDictionary: ...
     @property
-    def records(self) -> Records: ...
+    def records(self) -> RecordDictionary: ...
 
 
 _PLAIN = {Kind.NUMBER: "-?[0-9]{1,18}", Kind.UNSIGNED: "[0-9]{1,18}", Kind.SYMBOL: rf'(?:[^{BLANKS},\])"][^,\])]*)?'}

@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.formats import FORMATS, TEXT, format_of_name
 from tidelog.io.bad_rows import BadRows
-from tidelog.io.place import TEXT, TEXT_PARAMETERS, form_of_name
+from tidelog.io.folders import format_of_folder, part_files
+from tidelog.io.place import TEXT_PARAMETERS
 from tidelog.io.read import read_facts
 from tidelog.io.tables import table_of
 from tidelog.lang import tree
-
-_DATABASES = (".sqlite", ".sqlite3", ".db")
 
 
 def given_table(
@@ -25,20 +25,23 @@ def given_table(
     """The facts as a table with the relation's attributes as columns. A string is a file's name."""
     if isinstance(data, (str, os.PathLike)):
         return read_facts(info, types, directive_of(Path(data), info, declared), Path("."), bad_rows)
-    return table_of(data, info, types)
+    return table_of(data, info, types, bad_rows)
 
 
 def directive_of(path: Path, info: RelationInfo, declared: tree.Directive | None) -> tree.Directive:
-    """The `.input` that reads this file. It is in the format that its name says; text is laid out as the relation's own
-    directive says. Where that says nothing, a `.csv` file without a tab in its first line is separated by commas."""
+    """The `.input` that reads this file or folder. A file is in the format that its name says, a folder in that of its
+    files; text is laid out as the relation's own directive says. Where that says nothing, a `.csv` file without a tab
+    in its first line is separated by commas."""
     params = {"filename": str(path)}
     own = dict(declared.params) if declared is not None else {}
-    if path.suffix in _DATABASES:
-        params |= {"IO": "sqlite", "name": own.get("name", info.name)}
-    elif form_of_name(path) == TEXT:
+    named = next((format for format in FORMATS.values() if path.suffix in format.given), None)
+    if named is not None:
+        params |= {"IO": named.io, "name": own.get("name", info.name)}
+    elif (format_of_folder(path) if path.is_dir() else format_of_name(path)) == TEXT:
         params |= {key: own[key] for key in TEXT_PARAMETERS if key in own}
         unsaid = not own.keys() & {"delimiter", "rfc4180"}
-        if unsaid and path.name.removesuffix(".gz").endswith(".csv") and _has_commas(path, info):
+        file = next(iter(part_files(path)), path) if path.is_dir() else path
+        if unsaid and file.name.removesuffix(".gz").endswith(".csv") and _has_commas(file, info):
             params["rfc4180"] = "true"
     return tree.Directive("input", info.name, tuple(params.items()))
 

@@ -1,4 +1,4 @@
-"""Facts in JSON: one array with a list or an object per fact, as Soufflé's IO=jsonfile has them.
+"""Facts in JSON: one array with a list or an object per fact, as Soufflé's IO=jsonfile has them, or an object per line.
 
 Inside, numbers are numbers, symbols strings, records lists or objects of their fields, nil is null. Soufflé has no
 form for ADTs; here a branch is a list that begins with its name, `["$Node", 1, null]`, or a string with its text.
@@ -15,13 +15,21 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
-from tidelog.errors import Source, Span, TidelogError, error
+from tidelog.errors import Diagnostic, Source, Span, TidelogError, error
 from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.numbers import float_text
+from tidelog.io.order import plain
 from tidelog.io.place import Place
 from tidelog.io.record_text import base_type, parse
+from tidelog.io.streams import opened
 from tidelog.io.tables import nullary_table, table_of_rows
+from tidelog.io.write import Parts, write_file
 from tidelog.values import Kind
+
+
+def read_json_file(place: Place, info: RelationInfo, types: TypeSystem, bad: BadRows) -> pa.Table:
+    with opened(place) as stream:
+        return read_json(stream, place, info, types, bad)
 
 
 def read_json(stream: BinaryIO, place: Place, info: RelationInfo, types: TypeSystem, bad: BadRows) -> pa.Table:
@@ -33,7 +41,7 @@ def read_json(stream: BinaryIO, place: Place, info: RelationInfo, types: TypeSys
         message = f"`{place.shown}`, line {number}: byte 0x{raw[problem.start]:02x} is not valid UTF-8"
         raise error("TL0623", message, place.span) from None
     try:
-        rows = json.loads(text)
+        rows = _loaded(text)
     except json.JSONDecodeError as problem:
         span = Span(Source(place.shown, text), problem.pos, problem.pos + 1)
         raise error("TL0625", f"malformed JSON: {problem.msg}", span) from None
@@ -47,6 +55,36 @@ def read_json(stream: BinaryIO, place: Place, info: RelationInfo, types: TypeSys
     table = table_of_rows(rows, info, types, lambda code, message, row: found.append((row, code, message)))
     _report(found, text, place, bad)
     return table
+
+
+def _loaded(text: str) -> Any:
+    """The value of a text, or of one object after the other."""
+    try:
+        return _rows(text, json.JSONDecoder())
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # a number that Python refuses to read, for its length
+        return _rows(text, json.JSONDecoder(parse_int=_integer))
+
+
+def _rows(text: str, decoder: json.JSONDecoder) -> Any:
+    if not text.lstrip().startswith("{"):
+        return decoder.decode(text)
+    rows, pos = list[Any](), 0
+    while (pos := _after(text, pos)) < len(text):
+        row, pos = decoder.raw_decode(text, pos)
+        rows.append(row)
+    return rows
+
+
+def _integer(digits: str) -> int:
+    return int(digits[:100])  # longer ones are out of range, too
+
+
+def _after(text: str, pos: int, passed: str = " \t\r\n") -> int:
+    while pos < len(text) and text[pos] in passed:
+        pos += 1
+    return pos
 
 
 def _no_list(place: Place, text: str) -> TidelogError:
@@ -67,11 +105,10 @@ def _report(found: list[tuple[int, str, str]], text: str, place: Place, bad: Bad
 
 
 def _places(text: str, wanted: set[int], file: str) -> Iterator[tuple[int, tuple[FactLine, int, int]]]:
-    decoder = json.JSONDecoder()
-    pos = text.index("[") + 1
+    decoder = json.JSONDecoder(parse_int=_integer)
+    pos = 0 if text.lstrip().startswith("{") else text.index("[") + 1
     for number in range(max(wanted) + 1):
-        while text[pos] in " \t\r\n,":
-            pos += 1
+        pos = _after(text, pos, " \t\r\n,")
         _, end = decoder.raw_decode(text, pos)
         if number in wanted:
             start = text.rfind("\n", 0, pos) + 1
@@ -79,6 +116,13 @@ def _places(text: str, wanted: set[int], file: str) -> Iterator[tuple[int, tuple
             line = text[start : stop if stop >= 0 else len(text)]
             yield number, (FactLine(file, text.count("\n", 0, pos) + 1, line), pos - start, min(end - start, len(line)))
         pos = end
+
+
+def write_json(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
+    first, *others = map(plain, parts.tables)
+    table = pa.concat_tables([first, *others]) if others else first  # which may have a row but no columns
+    write_file(place, (part.encode() for part in json_text(table, info, types, place.objects)))
+    return []
 
 
 def json_text(table: pa.Table, info: RelationInfo, types: TypeSystem, objects: bool) -> Iterator[str]:

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 
 from tidelog.io.distinct import distinct_texts
 
+_CHUNK = 1 << 20
+
 
 @dataclass
 class Coded:
@@ -74,7 +76,7 @@ def _coded(column: pa.ChunkedArray) -> Coded:
     if pa.types.is_integer(column.type):
         return _coded_integers(column)
     if pa.types.is_floating(column.type):
-        values, codes = np.unique(column.to_numpy(), return_inverse=True, equal_nan=False)
+        values, codes = np.unique(column.to_numpy(), return_inverse=True)
         return Coded(codes.reshape(-1).astype(np.uint64), _bits(len(values)), values=pa.array(values))
     texts, codes = distinct_texts(column)
     texts = _shorter(texts)
@@ -100,3 +102,15 @@ def _shorter(texts: pa.Array) -> pa.Array:
 
 def _bits(distinct: int) -> int:
     return max(distinct - 1, 0).bit_length()
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """The table with values where `sorted_table` left dictionaries, in chunks that no text overflows."""
+    columns = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type) and column.num_chunks:
+            whole = column.chunk(0)
+            parts = [whole.slice(start, _CHUNK) for start in range(0, len(whole), _CHUNK)]
+            column = pa.chunked_array([p.dictionary.take(p.indices) for p in parts], whole.dictionary.type)
+        columns.append(column)
+    return pa.table(columns, names=table.column_names) if columns else table

@@ -1,7 +1,7 @@
 """Where a directive's facts lie and in what form: `.input` and `.output` with their parameters, resolved.
 
 The parameters and default names are Soufflé's. When IO is a plain file and no parameter says that it is text, the
-format follows the file's name.
+format follows the file's name; that of a folder follows what is in it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,18 @@ from pathlib import Path
 
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Span, error
+from tidelog.formats import FORMATS, SQLITE, TEXT, format_of_io, format_of_name
+from tidelog.io.folders import format_of_folder
 from tidelog.lang import tree
 
-TEXT, JSON, SQLITE, PARQUET, ARROW, SIZE = "text", "json", "sqlite", "parquet", "arrow", "size"
-
-_SUFFIXES = {
-    ".parquet": PARQUET,
-    ".pq": PARQUET,
-    ".arrow": ARROW,
-    ".feather": ARROW,
-    ".ipc": ARROW,
-    ".json": JSON,
-}
-_OF_IO = {"jsonfile": JSON, "sqlite": SQLITE, "parquet": PARQUET, "arrow": ARROW, "stdoutprintsize": SIZE}
-_EXTENSIONS = {JSON: ".json", SQLITE: ".sqlite", PARQUET: ".parquet", ARROW: ".arrow"}
 TEXT_PARAMETERS = ("delimiter", "headers", "rfc4180", "columns")
 STREAM_NAMES = {"input": "<stdin>", "output": "<stdout>"}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One source or target of facts. `path` is None for the standard streams; sqlite may have a URI instead."""
+    """One source or target of facts: a file or, to read from, a folder of part files. `path` is None for the standard
+    streams; sqlite may have a URI instead."""
 
     relation: str
     format: str
@@ -75,26 +66,28 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
         )
     rfc4180 = params.get("rfc4180") == "true"
     compress = params.get("compress", "false") != "false"
-    form = _OF_IO.get(io) or _form_of_directive(params, io)
-    gzip = compress and form in (TEXT, JSON)
+    format = FORMATS[format_of_io(io) or _format_of_directive(params, io)]
+    gzip = compress and format.compresses
     path, shown = None, STREAM_NAMES[kind]
     database = ""
-    if form == SQLITE:
-        database = params.get("filename") or params.get("dbname") or name + _EXTENSIONS[SQLITE]
+    if format.name == SQLITE:
+        database = params.get("filename") or params.get("dbname") or name + format.extension
         if not database.startswith(("file:", ":memory:")):
             path = folder / database
             database = str(path)
         shown = database
     elif io not in ("stdin", "stdout", "stdoutprintsize"):
-        default = _EXTENSIONS.get(form, ".facts" if kind == "input" else ".csv") + (".gz" if gzip else "")
+        default = (format.extension or (".facts" if kind == "input" else ".csv")) + (".gz" if gzip else "")
         if kind == "input" and gzip and "filename" not in params:
             default = default.removesuffix(".gz")
         path = folder / params.get("filename", name + default)
         gzip = gzip or path.suffix == ".gz"
         shown = str(path)
+        if kind == "input" and path.is_dir():
+            format = FORMATS[format_of_folder(path)]
     return Place(
         relation=name,
-        format=form,
+        format=format.name,
         path=path,
         shown=shown,
         delimiter=params.get("delimiter", "," if rfc4180 else "\t"),
@@ -109,15 +102,10 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
     )
 
 
-def _form_of_directive(params: dict[str, str], io: str) -> str:
+def _format_of_directive(params: dict[str, str], io: str) -> str:
     if io != "file" or any(key in params for key in TEXT_PARAMETERS):
         return TEXT
-    return form_of_name(params.get("filename", ""))
-
-
-def form_of_name(path: str | Path) -> str:
-    """The format that a file's name says."""
-    return _SUFFIXES.get(Path(Path(path).name.removesuffix(".gz")).suffix, TEXT)
+    return format_of_name(params.get("filename", ""))
 
 
 def _columns(text: str | None, info: RelationInfo, kind: str) -> tuple[int, ...] | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.errors import Diagnostic, TidelogError
+from tidelog.errors import Diagnostic, TidelogError, error
+from tidelog.formats import FORMATS
 from tidelog.io.bad_rows import BadRows, FactLine
+from tidelog.io.folders import part_files
 from tidelog.io.numbers import ARROW_TYPES
-from tidelog.io.place import ARROW, JSON, PARQUET, SQLITE, Place, input_place
+from tidelog.io.place import Place, input_place
 from tidelog.io.streams import opened
 from tidelog.io.tables import nullary_table
 from tidelog.lang import tree
@@ -45,19 +48,21 @@ def read_inputs(
     folder: Path,
     bad_rows: BadRows,
     missing_ok: bool = False,
-) -> dict[str, list[pa.Table]]:
-    """The facts of many relations, one table per directive; all that is wrong in all the files is raised at once."""
-    tables: dict[str, list[pa.Table]] = {}
+) -> Iterator[tuple[str, pa.Table]]:
+    """The facts of many relations, one table per directive, each read when it is asked for; all that is wrong in all
+    the files is raised at once, in the end."""
     problems: list[Diagnostic] = []
     for info, directive in inputs:
         try:
             table = read_facts(info, types, directive, folder, bad_rows, missing_ok)
-            tables.setdefault(info.name, []).append(table)
         except TidelogError as problem:
             problems.extend(problem.diagnostics)
+            continue
+        if not problems:
+            yield info.name, table
+        del table  # before the next is read
     if problems:
         raise TidelogError(problems)
-    return tables
 
 
 def empty_table(info: RelationInfo) -> pa.Table:
@@ -69,19 +74,24 @@ def empty_table(info: RelationInfo) -> pa.Table:
 
 
 def _read(place: Place, info: RelationInfo, types: TypeSystem, bad: BadRows) -> pa.Table:
-    if place.format == SQLITE:
-        from tidelog.io.sqlite_facts import read_sqlite
+    format = FORMATS[place.format]
+    if not format.reads:
+        what = "a table of" if format.log else "in"
+        more = ", which is more than its files" if format.log else ", which this process does not read"
+        raise error(
+            "TL1262", f"`{place.shown}` is {what} {place.format.capitalize()}{more}",
+            place.span, help=f'let Spark read it: {{"{info.name}": spark.read.format("{place.format}").load(…)}}',
+        )  # fmt: skip
+    if place.path is not None and place.path.is_dir() and not format.folders:
+        parts = [_read(_part(place, file), info, types, bad) for file in part_files(place.path)]
+        return pa.concat_tables(parts) if info.arity and parts else _nullary_or_none(parts, info)
+    table: pa.Table = format.read(place, info, types, bad)
+    return table
 
-        return read_sqlite(place, info, types, bad)
-    if place.format in (PARQUET, ARROW):
-        from tidelog.io.arrow_files import read_arrow
 
-        return read_arrow(place, info, types, bad)
+def read_lines(place: Place, info: RelationInfo, types: TypeSystem, bad: BadRows) -> pa.Table:
+    """The facts of a file of text, one a line."""
     with opened(place) as stream:
-        if place.format == JSON:
-            from tidelog.io.json_facts import read_json
-
-            return read_json(stream, place, info, types, bad)
         if not info.arity:
             return _read_nullary(stream, place, info, bad)
         from tidelog.io.text_lines import layout_of
@@ -89,6 +99,15 @@ def _read(place: Place, info: RelationInfo, types: TypeSystem, bad: BadRows) -> 
 
         columns = read_text(stream, layout_of(place, info, types), place.headers, bad)
         return pa.table(columns, names=list(info.attributes))
+
+
+def _part(place: Place, file: Path) -> Place:
+    """A file of a folder."""
+    return replace(place, path=file, shown=str(file), gzip=file.suffix == ".gz")
+
+
+def _nullary_or_none(parts: list[pa.Table], info: RelationInfo) -> pa.Table:
+    return nullary_table(any(part.num_rows for part in parts)) if parts else empty_table(info)
 
 
 def _read_nullary(stream: BinaryIO, place: Place, info: RelationInfo, bad: BadRows) -> pa.Table:

@@ -27,7 +27,7 @@ class BranchValue(NamedTuple):
     values: list[Any]
 
 
-class Malformed(ValueError):
+class MalformedRecord(ValueError):
     """A text that is no value of its type: what is wrong, and at which characters."""
 
     def __init__(self, message: str, start: int, end: int) -> None:
@@ -65,7 +65,7 @@ BLANKS = r" \t\n\v\f\r"
 _BLANK = re.compile(f"[{BLANKS}]*")
 _NAME = re.compile(r"[A-Za-z0-9_?.]+")
 _NUMBER = re.compile(rf"[^{BLANKS},\])]*")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_QUOTED = re.compile(r'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _STOP = {"]": re.compile(r"[^,\]]*"), ")": re.compile(r"[^,)]*")}
 
 
@@ -119,7 +119,7 @@ def parse(text: str, root: Type, make: Callable[[Made, list[Any]], Any] = tree_o
         else:
             rest = _BLANK.match(text, pos).end()  # type: ignore[union-attr]
             if rest < len(text):
-                raise Malformed("there is more text after the value", rest, len(text))
+                raise MalformedRecord("there is more text after the value", rest, len(text))
             return value
 
 
@@ -130,8 +130,8 @@ def _expect(text: str, char: str, pos: int) -> int:
     if text.startswith(char, pos):
         return pos + 1
     if pos >= len(text):
-        raise Malformed(f"it ends where `{char}` should be", pos, pos + 1)
-    raise Malformed(f"`{text[pos]}` where `{char}` should be", pos, pos + 1)
+        raise MalformedRecord(f"it ends where `{char}` should be", pos, pos + 1)
+    raise MalformedRecord(f"`{text[pos]}` where `{char}` should be", pos, pos + 1)
 
 
 def _branch(text: str, adt: AdtType, pos: int) -> tuple[BranchInfo, int]:
@@ -140,7 +140,7 @@ def _branch(text: str, adt: AdtType, pos: int) -> tuple[BranchInfo, int]:
     match = _NAME.match(text, _BLANK.match(text, pos).end())  # type: ignore[union-attr]
     name = match.group() if match else ""
     if name not in adt.branches:
-        raise Malformed(f"`${name}` is not a branch of type `{adt.name}`", start, match.end() if match else pos)
+        raise MalformedRecord(f"`${name}` is not a branch of type `{adt.name}`", start, match.end() if match else pos)
     assert match is not None
     return adt.branches[name], match.end()
 
@@ -150,7 +150,7 @@ def _leaf(text: str, kind: Kind, pos: int, closing: str) -> tuple[Any, int]:
         if text.startswith('"', pos):
             quoted = _QUOTED.match(text, pos)
             if quoted is None:
-                raise Malformed("a quoted symbol that does not end", pos, len(text))
+                raise MalformedRecord("a quoted symbol that does not end", pos, len(text))
             return re.sub(r"\\(.)", r"\1", quoted.group(1), flags=re.DOTALL), quoted.end()
         plain = _STOP[closing].match(text, pos)
         assert plain is not None
@@ -160,7 +160,7 @@ def _leaf(text: str, kind: Kind, pos: int, closing: str) -> tuple[Any, int]:
     try:
         return number_of(match.group(), kind), match.end()
     except NotANumber as problem:
-        raise Malformed(f"`{match.group()}` {problem}", pos, match.end()) from None
+        raise MalformedRecord(f"`{match.group()}` {problem}", pos, match.end()) from None
 
 
 class Opened(NamedTuple):

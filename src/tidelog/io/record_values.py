@@ -1,18 +1,20 @@
 """Records and branches given as Python values or JSON, turned into text.
 
-A record is a tuple or list of its fields, a dict of them by name, or None for nil. A branch is its text, or a tuple
-or list that begins with its name: `("$Node", left, right)`. Inside, numbers are numbers and symbols are strings.
+A record is a tuple or list of its fields, a dict, named tuple, Spark row or data class of them by name, or None for
+nil. A branch is its text, or a tuple or list that begins with its name: `("$Node", left, right)`. Inside, numbers are
+numbers and symbols are strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from tidelog.analysis.types import AdtType, RecordType, Type
+from tidelog.io.columns import names_of_row, values_of_row
 from tidelog.io.record_text import (
     BranchValue,
-    Malformed,
+    Made,
+    MalformedRecord,
     Opened,
     Quotes,
     leaf_text,
@@ -29,6 +31,11 @@ _LEAF = leaf_text(Quotes.NEEDED)
 def text_of_python(value: Any, declared: Type) -> str:
     """The text of a record or branch; ValueError says what does not fit."""
     return render(declared, value, _take_apart, _leaf)
+
+
+def python_value(made: Made, values: list[Any]) -> tuple[Any, ...]:
+    """A parsed record or branch as a tuple, such as `text_of_python` takes."""
+    return tuple(values) if isinstance(made, RecordType) else (f"${made.name}", *values)
 
 
 def _take_apart(declared: Type, value: Any) -> Opened | str:
@@ -54,7 +61,8 @@ def _record(declared: RecordType, value: Any) -> Opened | str:
     if isinstance(value, str):
         value = _parsed(declared, value)
         return "nil" if value is None else opened_record(declared, value)
-    if isinstance(value, Mapping):
+    if type(value) not in (tuple, list) and (names := names_of_row(value)) is not None:
+        value = dict(zip(names, values_of_row(value, names), strict=True))
         if set(value) != set(declared.fields):
             raise ValueError(
                 f"{shown(value)} does not have the fields {', '.join(declared.fields)} of `{declared.name}`"
@@ -70,7 +78,7 @@ def _record(declared: RecordType, value: Any) -> Opened | str:
 def _parsed(declared: Type, text: str) -> Any:
     try:
         return parse(text, declared)
-    except Malformed as problem:
+    except MalformedRecord as problem:
         raise ValueError(f"`{text}` is not a `{declared.name}`: {problem}") from None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -18,12 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.errors import error
+from tidelog.errors import Diagnostic, TidelogError, error
 from tidelog.io.bad_rows import BadRows
+from tidelog.io.columns import chosen_columns
 from tidelog.io.numbers import NotANumber, number_of
+from tidelog.io.order import plain
 from tidelog.io.place import Place
 from tidelog.io.streams import cannot_open
 from tidelog.io.tables import nullary_table, table_of_rows
+from tidelog.io.write import Parts
 from tidelog.values import Kind
 
 _SYMBOLS = "__SymbolTable"
@@ -65,7 +68,7 @@ def _read(
         return nullary_table(connection.execute(f"SELECT 1 FROM {_quoted(place.relation)}").fetchone() is not None)
     columns = [
         f"CAST({_quoted(name)} AS TEXT)" if kind is Kind.SYMBOL else _quoted(name)
-        for name, kind in zip(names, info.kinds, strict=False)
+        for name, kind in zip(_chosen(names, place, info, bad), info.kinds, strict=True)
     ]
     cursor = connection.execute(f"SELECT {', '.join(columns)} FROM {_quoted(place.relation)}")
     tables, start = [], 0
@@ -80,6 +83,20 @@ def _read(
         tables.append(table_of_rows(converted, info, types, problem))
         start += len(rows)
     return pa.concat_tables(tables) if tables else table_of_rows([], info, types, lambda *_: None)
+
+
+def _chosen(names: list[str], place: Place, info: RelationInfo, bad: BadRows) -> list[str]:
+    """The columns that are meant; if no name is that of an attribute, the first ones, as in Soufflé."""
+    known = {attribute.casefold() for attribute in info.attributes}
+    if not any(name.casefold() in known for name in names):
+        names = names[: info.arity]
+    try:
+        choice = chosen_columns(names, info)
+    except TidelogError as problem:
+        (d,) = problem.diagnostics
+        raise error("TL0626", f"`{place.relation}` in `{place.shown}`: {d.message}", place.span, help=d.help) from None
+    bad.tell_once(choice.warning)
+    return [names[p] for p in choice.positions]
 
 
 def _column(values: tuple[Any, ...], kind: Kind) -> Any:
@@ -106,7 +123,7 @@ def _number(value: Any, kind: Kind) -> Any:
     return value
 
 
-def write_sqlite(place: Place, info: RelationInfo, tables: Iterable[pa.Table]) -> None:
+def write_sqlite(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
     try:
         if place.path is not None:
             place.path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +132,7 @@ def write_sqlite(place: Place, info: RelationInfo, tables: Iterable[pa.Table]) -
             connection.execute("BEGIN IMMEDIATE")
             _create(connection, place.relation, info)
             marks = ", ".join("?" * max(info.arity, 1))
-            for table in tables:
+            for table in map(plain, parts.tables):
                 connection.executemany(
                     f"INSERT OR IGNORE INTO {_quoted('_' + place.relation)} VALUES ({marks})",
                     _stored(connection, table, info),
@@ -123,6 +140,7 @@ def write_sqlite(place: Place, info: RelationInfo, tables: Iterable[pa.Table]) -
             connection.execute("COMMIT")
     except (sqlite3.Error, OSError) as problem:
         raise error("TL0630", f"cannot write to the SQLite database `{place.shown}`: {problem}", place.span) from None
+    return []
 
 
 def _create(connection: sqlite3.Connection, relation: str, info: RelationInfo) -> None:

@@ -1,13 +1,15 @@
 """Facts given as Python data: rows, columns, data frames and Arrow tables, checked against a relation.
 
-`table_of` accepts a list of rows (tuples, lists or dicts), a dict of columns, a two-dimensional numpy array, and
-anything that hands out Arrow data (pandas, polars, Arrow itself). The result has the relation's attributes as its
-columns, in order, of the types that `ARROW_TYPES` says; nothing is null, wrapped around, rounded or cut off.
+`table_of` accepts a list of rows (tuples, lists, dicts, named tuples, Spark's rows, data classes), a dict of columns, a
+two-dimensional numpy array, and anything that hands out Arrow data (pandas, polars, Arrow itself). The result has the
+relation's attributes as its columns, in order, of the types that `ARROW_TYPES` says; nothing is null, wrapped around,
+rounded or cut off. What names mean is decided in `columns`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,15 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, Type, TypeSystem
-from tidelog.errors import Diagnostic, TidelogError, error
+from tidelog.errors import Diagnostic, Report, TidelogError, error
+from tidelog.io.bad_rows import BadRows
+from tidelog.io.columns import NamedRows, chosen_columns, names_of_row, values_of_row, wrong_width
 from tidelog.io.flat_records import not_plain
 from tidelog.io.numbers import ARROW_TYPES
-from tidelog.io.record_text import Malformed, parse
+from tidelog.io.record_text import MalformedRecord, parse
 from tidelog.io.record_values import shown, text_of_python
 from tidelog.values import Kind, fits
 
 Problem: TypeAlias = Callable[[str, str, int], None]  # code, message, row counted from 0
-_LIMIT = 20
+Tell: TypeAlias = Callable[[Diagnostic | None], None]
 
 
 def nullary_table(holds: bool) -> pa.Table:
@@ -31,40 +35,38 @@ def nullary_table(holds: bool) -> pa.Table:
     return pa.table({"": pa.array([True] if holds else [], pa.bool_())}).select([])
 
 
-def table_of(data: Any, info: RelationInfo, types: TypeSystem | None = None) -> pa.Table:
-    """The data as facts of the relation; raises TL063x for all that does not fit. `types` is for records."""
-    found: list[Diagnostic] = []
-    count = 0
+def table_of(
+    data: Any, info: RelationInfo, types: TypeSystem | None = None, bad: BadRows | None = None, numbered: bool = True
+) -> pa.Table:
+    """The data as facts of the relation. Rows that do not fit are raised together as TL063x, or left out and counted if
+    `bad` skips them; rows of data without an order are not `numbered`. `types` is for records."""
+    found = BadRows() if bad is None else bad
+    what = f"facts of relation `{info.name}`"
 
     def problem(code: str, message: str, row: int) -> None:
-        nonlocal count
-        count += 1
-        if count <= _LIMIT:
-            found.append(Diagnostic(code, f"facts of relation `{info.name}`, row {row + 1}: {message}"))
+        found.add_row(code, message, what, row + 1 if numbered else None)
 
-    table = _table(data, info, types, problem)
-    if count > _LIMIT:
-        found.append(Diagnostic("TL0629", f"facts of relation `{info.name}`: {count - _LIMIT:,} more malformed rows"))
-    if found:
-        raise TidelogError(found)
+    table = _table(data, info, types, problem, found.tell_once)
+    found.check()
     return table
 
 
-def _table(data: Any, info: RelationInfo, types: TypeSystem | None, problem: Problem) -> pa.Table:
+def _table(data: Any, info: RelationInfo, types: TypeSystem | None, problem: Problem, tell: Tell) -> pa.Table:
     if isinstance(data, (pa.RecordBatch, pa.Table)) or hasattr(data, "__arrow_c_stream__"):
-        return table_of_arrow(pa.table(data), info, types, problem)
+        return table_of_arrow(pa.table(data), info, types, problem, tell)
     if isinstance(data, np.ndarray) and data.ndim == 2:
         if data.shape[1] != info.arity:
-            raise _wrong_arity(info, data.shape[1])
-        return table_of_arrow(pa.table(list(data.T), names=list(info.attributes)), info, types, problem)
+            raise wrong_width(info, f"rows of {data.shape[1]} value{'s' * (data.shape[1] != 1)}")
+        return table_of_arrow(pa.table(list(data.T), names=list(info.attributes)), info, types, problem, tell)
     if isinstance(data, Mapping):
-        columns = _named(data, info)
-        lengths = {len(c) for c in columns}
-        if len(lengths) > 1:
+        names = names_of_row(data) or ()
+        columns = values_of_row(data, names)
+        if len({len(c) for c in columns}) > 1:
             raise error("TL0631", f"facts of relation `{info.name}`: the columns have different lengths")
-        return _of_columns(columns, info, types, problem)
+        chosen = [columns[p] for p in chosen_columns(names, info, positional=False).positions]
+        return _of_columns(chosen, info, types, problem) if info.arity else nullary_table(any(map(len, columns)))
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        return table_of_rows(list(data), info, types, problem)
+        return table_of_rows(list(data), info, types, problem, tell)
     raise error(
         "TL0632",
         f"facts of relation `{info.name}` cannot be taken from a {type(data).__name__}",
@@ -72,33 +74,16 @@ def _table(data: Any, info: RelationInfo, types: TypeSystem | None, problem: Pro
     )
 
 
-def _named(data: Mapping[Any, Any], info: RelationInfo) -> list[Any]:
-    missing = [a for a in info.attributes if a not in data]
-    extra = [k for k in data if k not in info.attributes]
-    if missing or extra:
-        what = [f"no column `{a}`" for a in missing] + [f"an unknown column `{k}`" for k in extra]
-        raise error(
-            "TL0631",
-            f"facts of relation `{info.name}`: {', '.join(what)}",
-            help=f"its attributes are {', '.join(info.attributes)}",
-        )
-    return [data[a] for a in info.attributes]
-
-
-def _wrong_arity(info: RelationInfo, width: int) -> TidelogError:
-    values = "1 value" if width == 1 else f"{width} values"
-    message = f"facts of relation `{info.name}`: rows of {values}, but it has {info.arity} attributes"
-    return error("TL0631", message, help=f"its attributes are {', '.join(info.attributes) or 'none'}")
-
-
-def table_of_rows(rows: Sequence[Any], info: RelationInfo, types: TypeSystem | None, problem: Problem) -> pa.Table:
+def table_of_rows(
+    rows: Sequence[Any], info: RelationInfo, types: TypeSystem | None, problem: Problem, tell: Tell = lambda _: None
+) -> pa.Table:
     """Rows of Python values as a table; those that do not fit go to `problem` and are left out."""
     arity, good, origin = info.arity, [], []
-    single = arity == 1
+    single, named = arity == 1, NamedRows(info)
     for number, row in enumerate(rows):
-        if isinstance(row, Mapping):
+        if type(row) not in (tuple, list) and (names := names_of_row(row)) is not None:
             try:
-                row = tuple(_named(row, info))
+                row = named.ordered(row, names)
             except TidelogError as bad:
                 problem("TL0631", bad.diagnostics[0].message.partition(": ")[2], number)
                 continue
@@ -111,6 +96,8 @@ def table_of_rows(rows: Sequence[Any], info: RelationInfo, types: TypeSystem | N
         else:
             size = len(row) if isinstance(row, (tuple, list)) else 1
             problem("TL0631", f"{size} value{'s' * (size != 1)} for {arity} attribute{'s' * (arity != 1)}", number)
+    for warning in named.warnings:
+        tell(warning)
     if not arity:
         return nullary_table(bool(good))
     columns = list(zip(*good, strict=True)) or [()] * arity
@@ -124,25 +111,41 @@ def _of_columns(
     problem: Problem,
     origin: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Columns of Python values as a table; `origin` has the rows' numbers in the user's data."""
-    arrays, keep = [], None
+    """Columns of Python values as a table; `origin` has the rows' numbers in the user's data. A row is a problem once,
+    however much is wrong with it."""
+    arrays, wrong, report = [], dict[int, list[tuple[str, str]]](), Report()
     for i, values in enumerate(columns):
         declared = None if types is None else types.types[info.types[i]]
-        if isinstance(values, (pa.Array, pa.ChunkedArray, np.ndarray)):
-            array, bad = checked_arrow(
-                pa.chunked_array([pa.array(values)]) if isinstance(values, np.ndarray) else values,
-                info.kinds[i],
-                declared,
-            )
-        else:
-            array, bad = checked_values(list(values), info.kinds[i], declared)
+        try:
+            array, bad = _checked_column(values, info.kinds[i], declared)
+        except WrongColumn as what:
+            report.error("TL0632", f"facts of relation `{info.name}`: attribute `{info.attributes[i]}`: {what}")
+            continue
         for row, (code, message) in bad.items():
-            problem(code, f"attribute `{info.attributes[i]}`: {message}", origin[row] if origin is not None else row)
-            keep = np.ones(len(array), bool) if keep is None else keep
-            keep[row] = False
+            wrong.setdefault(row, []).append((code, f"attribute `{info.attributes[i]}`: {message}"))
         arrays.append(array)
+    report.check_in_order()
     table = pa.table(arrays, names=list(info.attributes))
-    return table if keep is None else table.filter(pa.array(keep))
+    if not wrong:
+        return table
+    for row in sorted(wrong):
+        said = "; ".join(message for _, message in wrong[row])
+        problem(wrong[row][0][0], said, origin[row] if origin is not None else row)
+    keep = np.ones(table.num_rows, bool)
+    keep[list(wrong)] = False
+    return table.filter(pa.array(keep))
+
+
+def _checked_column(values: Any, kind: Kind, declared: Type | None) -> tuple[pa.ChunkedArray | pa.Array, Bad]:
+    if isinstance(values, np.ndarray):
+        values = pa.chunked_array([pa.array(values)])
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return checked_arrow(values, kind, declared)
+    return checked_values(list(values), kind, declared)
+
+
+class WrongColumn(ValueError):
+    """A column of a type that has no values of a kind."""
 
 
 Bad: TypeAlias = dict[int, tuple[str, str]]
@@ -173,6 +176,8 @@ def _value(value: Any, kind: Kind, declared: Type | None, known: dict[str, str |
     """A Python value as one of the kind; ValueError if it is of another type, OverflowError if it does not fit."""
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        value = int(value)  # which is how Spark hands out unsigned numbers
     if kind is Kind.RECORD:
         return _record(value, declared, known)
     if kind is Kind.SYMBOL:
@@ -204,7 +209,7 @@ def _record(value: Any, declared: Type | None, known: dict[str, str | None]) -> 
         if declared is not None and value not in known:
             try:
                 parse(value, declared)
-            except Malformed as problem:
+            except MalformedRecord as problem:
                 raise ValueError(f"`{value}` is not a `{declared.name}`: {problem}") from None
             known[value] = None
         return value
@@ -213,16 +218,16 @@ def _record(value: Any, declared: Type | None, known: dict[str, str | None]) -> 
     return text_of_python(value, declared)
 
 
-def table_of_arrow(table: pa.Table, info: RelationInfo, types: TypeSystem | None, problem: Problem) -> pa.Table:
-    """An Arrow table as facts: its columns by the attributes' names if it has them all, else by position."""
-    names = [n for n in table.column_names if not n.startswith("__index_level_")]
-    if set(info.attributes) <= set(names):
-        names = list(info.attributes)
-    elif len(names) != info.arity:
-        raise _wrong_arity(info, len(names))
+def table_of_arrow(
+    table: pa.Table, info: RelationInfo, types: TypeSystem | None, problem: Problem, tell: Tell
+) -> pa.Table:
+    """An Arrow table as facts; rows that do not fit go to `problem` and are left out."""
     if not info.arity:
         return nullary_table(table.num_rows > 0)
-    return _of_columns([table.column(n) for n in names], info, types, problem)
+    places = [i for i, name in enumerate(table.column_names) if not name.startswith("__index_level_")]
+    choice = chosen_columns([table.column_names[i] for i in places], info)
+    tell(choice.warning)
+    return _of_columns([table.column(places[p]) for p in choice.positions], info, types, problem)
 
 
 def checked_arrow(column: pa.ChunkedArray | pa.Array, kind: Kind, declared: Type | None) -> tuple[pa.ChunkedArray, Bad]:
@@ -234,13 +239,14 @@ def checked_arrow(column: pa.ChunkedArray | pa.Array, kind: Kind, declared: Type
     if pa.types.is_null(arrow) and len(column) == 0:
         return pa.chunked_array([], target), {}
     text = pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow)
-    wanted = text if kind in (Kind.SYMBOL, Kind.RECORD) else pa.types.is_integer(arrow) or (
+    whole = pa.types.is_integer(arrow) or (
+        kind is not Kind.FLOAT and pa.types.is_decimal(arrow) and arrow.scale == 0
+    )  # fmt: skip
+    wanted = text if kind in (Kind.SYMBOL, Kind.RECORD) else whole or (
         kind is Kind.FLOAT and pa.types.is_floating(arrow)
     )  # fmt: skip
     if not wanted and not (kind is Kind.RECORD or pa.types.is_null(arrow) or pa.types.is_nested(arrow)):
-        return pa.nulls(len(column), target), {
-            0: ("TL0632", f"a column of {arrow} cannot hold values of kind {kind.value}")
-        }
+        raise WrongColumn(f"a column of {arrow} cannot hold values of kind {kind.value}")
     bad: Bad = {}
     if column.null_count:
         rows = np.flatnonzero(np.asarray(pc.is_null(column)))
@@ -266,7 +272,7 @@ def _bad_records(column: pa.ChunkedArray, declared: Type | None, nulls: Bad) -> 
     for text in not_plain(pc.unique(column.drop_null()), declared):
         try:
             parse(text, declared)
-        except Malformed as problem:
+        except MalformedRecord as problem:
             wrong[text] = ("TL0632", f"`{text}` is not a `{declared.name}`: {problem}")
     if not wrong:
         return {}

@@ -17,7 +17,7 @@ from tidelog.analysis.types import RelationInfo, Type, TypeSystem
 from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.numbers import ARROW_TYPES, NotANumber, number_of
 from tidelog.io.place import Place
-from tidelog.io.record_text import Malformed, parse
+from tidelog.io.record_text import MalformedRecord, parse
 from tidelog.values import Kind
 
 
@@ -128,7 +128,7 @@ def _split_quoted(line: str, delimiter: str) -> list[Field]:
 
 
 @dataclass
-class LineReader:
+class FactLineReader:
     """Reads lines into columns of values; malformed ones go to `bad`."""
 
     layout: TextLayout
@@ -173,7 +173,7 @@ class LineReader:
                 parse(found.text, self.layout.types[attribute])
                 return found.text
             return number_of(found.text, kind)
-        except Malformed as problem:
+        except MalformedRecord as problem:
             shift = found.start + (self.layout.rfc4180 and found.end - found.start > len(found.text))
             end = min(shift + problem.end, found.end)
             message = f"`{_short(found.text)}` is not a `{info.types[attribute]}` {what}: {problem}"
@@ -225,10 +225,10 @@ def _joined(line: str, following: list[bytes], layout: TextLayout) -> tuple[str,
     """The line with those after it that its open quoted field reaches into, and how many lines that is."""
     for count in range(len(following) + 1):
         if count:
-            line = f"{line}\n{following[count - 1].decode(errors='replace').removesuffix(chr(13))}"
+            line = f"{line}\n{following[count - 1].decode(errors='replace')}"
         try:
             _split_quoted(line, layout.delimiter)
-            return line, count + 1
+            return line.removesuffix("\r"), count + 1
         except OpenQuote:
             continue
         except BadLine:
@@ -237,7 +237,8 @@ def _joined(line: str, following: list[bytes], layout: TextLayout) -> tuple[str,
 
 
 def _decoded(raw: bytes, number: int, layout: TextLayout, bad: BadRows) -> str | None:
-    raw = raw.removesuffix(b"\r")
+    if not (layout.rfc4180 and raw.count(b'"') % 2):  # in an open field it is part of the value
+        raw = raw.removesuffix(b"\r")
     try:
         return raw.decode()
     except UnicodeDecodeError as problem:

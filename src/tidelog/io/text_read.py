@@ -18,11 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
+from tidelog import room
+from tidelog.io.arrow_memory import reader_of
 from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.flat_records import not_plain
 from tidelog.io.numbers import ARROW_TYPES, numbers_of
-from tidelog.io.record_text import Malformed, parse
-from tidelog.io.text_lines import LineReader, TextLayout
+from tidelog.io.record_text import MalformedRecord, parse
+from tidelog.io.text_lines import FactLineReader, TextLayout
 from tidelog.values import Kind
 
 WINDOW = 32 << 20
@@ -72,8 +74,9 @@ class _TextReader:
                 self.line = 2
         if not window:
             return
+        room.ensure(len(window))
         if b"\r" in window:
-            window = window.replace(b"\r\n", b"\n")
+            window = _with_line_feeds(window, self.layout.rfc4180)
         table = self.fast(window, typed=True)
         if table is not None:
             self.add([table.column(str(p)) for p in self.layout.positions], self.lines_in(window, table))
@@ -97,7 +100,7 @@ class _TextReader:
             if table is not None and columns is not None:
                 self.add(columns, self.lines_in(piece, table))
                 return
-        reader = LineReader(self.layout, self.bad)
+        reader = FactLineReader(self.layout, self.bad)
         self.add([pa.chunked_array([c]) for c in reader.read(piece, self.line)], piece.count(b"\n"))
         self.wide = self.wide or reader.wide
 
@@ -130,7 +133,7 @@ class _TextReader:
         kinds = dict(zip(needed, layout.kinds, strict=True))
         try:
             table = csv.read_csv(
-                pa.BufferReader(data),
+                reader_of(data),
                 csv.ReadOptions(
                     column_names=[str(i) for i in range(width)], block_size=1 << 20 if typed else len(data) + 1
                 ),
@@ -151,6 +154,16 @@ class _TextReader:
         if width > layout.width and not layout.chosen and self.wide is None:
             self.wide = FactLine(layout.file, self.line, first.replace(options.delimiter, layout.delimiter))
         return table
+
+
+def _with_line_feeds(window: bytes, rfc4180: bool) -> bytes:
+    """Lines that end with a line feed alone; what is inside a quoted field stays as it is."""
+    if not rfc4180 or b'"' not in window:
+        return window.replace(b"\r\n", b"\n")
+    text = np.frombuffer(window, np.uint8)
+    ends = np.flatnonzero((text[:-1] == ord("\r")) & (text[1:] == ord("\n")))
+    inside = np.searchsorted(np.flatnonzero(text == ord('"')), ends) % 2 == 1
+    return np.delete(text, ends[~inside]).tobytes()
 
 
 def _first_line(data: bytes, options: csv.ParseOptions) -> str:
@@ -247,6 +260,6 @@ def _are_records(column: pa.ChunkedArray, layout: TextLayout, attribute: int) ->
     try:
         for text in not_plain(pc.unique(column), layout.types[attribute]):
             parse(text, layout.types[attribute])
-    except Malformed:
+    except MalformedRecord:
         return False
     return True

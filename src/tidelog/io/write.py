@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +18,13 @@ import pyarrow as pa
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.errors import Diagnostic
+from tidelog.formats import FORMATS
 from tidelog.io.atomic import replacing
 from tidelog.io.order import sorted_table
-from tidelog.io.place import ARROW, JSON, PARQUET, SIZE, SQLITE, Place, output_place
+from tidelog.io.place import Place, output_place
 from tidelog.io.sizes import size_line
 from tidelog.io.text_write import header_line, text_parts, unreadable
 from tidelog.lang import tree
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -46,35 +45,25 @@ def write_relation(
     """
     parts = tuples if isinstance(tuples, Parts) else Parts(tuples.num_rows, (tuples,))
     place = output_place(info, directive, folder)
-    if place.format == SIZE:
-        _print([(size_line(place.relation, parts.count) + "\n").encode()])
-        return []
-    tables = map(sorted_table, parts.tables)
-    if place.format == SQLITE:
-        from tidelog.io.sqlite_facts import write_sqlite
+    ordered = Parts(parts.count, map(sorted_table, parts.tables))
+    warnings: list[Diagnostic] = FORMATS[place.format].write(place, info, types, ordered)
+    return warnings
 
-        write_sqlite(place, info, map(plain, tables))
-    elif place.format in (PARQUET, ARROW):
-        from tidelog.io.arrow_files import write_arrow
 
-        write_arrow(place, info, map(plain, tables))
-    elif place.format == JSON:
-        from tidelog.io.json_facts import json_text
-
-        table = _together(tables)
-        _write(place, lambda: (part.encode() for part in json_text(table, info, types, place.objects)))
-    elif place.path is None:
-        _print(_framed(place, info, types, tables))
-    else:
-        warnings: list[Diagnostic] = []
-        _write(place, lambda: _lines(place, info, types, _watched(tables, place, info, warnings)))
-        return warnings[:1]
+def write_size(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
+    """Print how many tuples there are."""
+    _print([(size_line(place.relation, parts.count) + "\n").encode()])
     return []
 
 
-def _together(tables: Iterable[pa.Table]) -> pa.Table:
-    first, *others = map(plain, tables)
-    return pa.concat_tables([first, *others]) if others else first  # which may have a row but no columns
+def write_lines(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
+    """A line of text for each tuple, to a file or to the terminal."""
+    if place.path is None:
+        _print(_framed(place, info, types, parts.tables))
+        return []
+    warnings: list[Diagnostic] = []
+    write_file(place, _lines(place, info, types, _watched(parts.tables, place, info, warnings)))
+    return warnings[:1]
 
 
 def _watched(
@@ -108,18 +97,6 @@ def _framed(
     yield b"===============\n"
 
 
-def plain(table: pa.Table) -> pa.Table:
-    """The table with values where `sorted_table` left dictionaries, in chunks that no text overflows."""
-    columns = []
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type) and column.num_chunks:
-            whole = column.chunk(0)
-            parts = [whole.slice(start, _CHUNK) for start in range(0, len(whole), _CHUNK)]
-            column = pa.chunked_array([p.dictionary.take(p.indices) for p in parts], whole.dictionary.type)
-        columns.append(column)
-    return pa.table(columns, names=table.column_names) if columns else table
-
-
 def _print(parts: Iterable[bytes | memoryview]) -> None:
     sys.stdout.flush()
     binary = getattr(sys.stdout, "buffer", None)
@@ -131,10 +108,11 @@ def _print(parts: Iterable[bytes | memoryview]) -> None:
     sys.stdout.flush()
 
 
-def _write(place: Place, parts: Callable[[], Iterable[bytes | memoryview]]) -> None:
+def write_file(place: Place, parts: Iterable[bytes | memoryview]) -> None:
+    """Replace the file of a place by these bytes, compressed if it says so."""
     assert place.path is not None
     with replacing(place.path) as temporary, _created(temporary, place.gzip) as file:
-        for part in parts():
+        for part in parts:
             file.write(part)
 
 

@@ -16,7 +16,7 @@ _HELP = "split this clause"
 _FRAMES = 20  # of Python's stack, at most, that a pass takes for a level
 
 _PIECES = re.compile(
-    r'"(?:\\.|[^"\\])*"|//[^\n]*|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\.[ \t]*\n)'
+    r'"(?:\\.|[^"\\]++)*+"|//[^\n]*|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>\.[ \t]*\n)'
     rf"|(?P<run>(?:(?:[-!]|\b(?:[bl]not|sum|min|max|mean)\b)\s*){{{DEEPEST}}})"
 )
 
@@ -48,6 +48,8 @@ def shallow(items: list[N], report: Report) -> list[N]:
 
 
 def _is_shallow(item: tree.Node, report: Report) -> bool:
+    if item.span is not None and item.span.end - item.span.start < DEEPEST:
+        return True  # every level takes a character at least
     level: list[tree.Node] = [item]
     for _ in range(DEEPEST):
         level = [child for node in level for child in node.children()]

@@ -3,7 +3,7 @@
 The grammar file stays the only definition of the language: terminals and parse tables are lark's. The terminals
 become one regular expression, in lark's order (priority, then length); the tables become plain dictionaries; tokens
 carry offsets only, since lines and columns are worked out when an error is shown. Every terminal may come
-anywhere, so the terminals of the grammar must not overlap.
+anywhere, so the terminals of the grammar must not overlap. Blanks before a token are part of its match.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.lexer import TerminalDef
+from lark.parse_tree_builder import ExpandSingleChild
 from lark.parsers.lalr_analysis import Shift
 
 END = "$END"
@@ -26,7 +28,10 @@ class Lexeme(Token):
     line = column = end_line = end_column = 0
 
 
-Reduction = tuple[Callable[[list[Any]], Any], int, str]
+Reduction = tuple[Callable[[list[Any]], Any] | None, int, str]
+"""What to call with how many values, and what that gives; None if the one value stays as it is."""
+
+_BLANK = r"[ \t\r\n\v\f]"
 
 
 class FastParser:
@@ -34,6 +39,7 @@ class FastParser:
 
     def __init__(self, lark: Lark, start: str = "start") -> None:
         self._regex, self._keywords = _compile_terminals(lark)
+        self._names = ["", *self._regex.groupindex]
         self._skipped = frozenset(lark.lexer_conf.ignore)
         table = lark.parser.parser._parse_table
         callbacks = lark.parser.parser.parser.callbacks
@@ -44,52 +50,77 @@ class FastParser:
             self._states[state] = {
                 str(name): target
                 if action is Shift
-                else (callbacks[target], len(target.expansion), str(target.origin.name))
+                else (_callback(callbacks[target], target), len(target.expansion), str(target.origin.name))
                 for name, (action, target) in actions.items()
             }
 
     def parse(self, text: str, start: int) -> Any:
-        """The value of the start rule for the text from `start` on; lark's exceptions for what does not fit."""
-        states, match = self._states, self._regex.match
-        skipped, keywords = self._skipped, self._keywords
-        state_stack, values = [self._start], []
+        """The value of the start rule for the text from `start` on; lark's exceptions for what does not fit.
+
+        Such an exception has in `items_before` the list of items that were read before the error.
+        """
+        values: list[Any] = []
+        try:
+            return self._parse(text, start, values)
+        except UnexpectedInput as problem:
+            whole = values[0] if values else None
+            problem.items_before = whole.children if isinstance(whole, Tree) else []  # type: ignore[attr-defined]
+            raise
+
+    def _parse(self, text: str, start: int, values: list[Any]) -> Any:
+        states, match, names = self._states, self._regex.match, self._names
+        skipped, keywords, new = self._skipped, self._keywords, str.__new__
+        state_stack = [self._start]
+        actions = states[self._start]
         position, end = start, len(text)
+        while end > start and text[end - 1] in " \t\r\n\v\f":
+            end -= 1
         while True:
             if position < end:
                 found = match(text, position)
                 if found is None:
-                    raise UnexpectedCharacters(text, position, 0, 0)
-                kind = found.lastgroup or ""
-                first, position = position, found.end()
+                    raise UnexpectedCharacters(text, self._after_blanks(text, position), 0, 0)
+                group = found.lastindex or 0
+                kind = names[group]
+                first, position = found.span(group)
                 if kind in skipped:
                     continue
-                word = found[0]
+                word = found[group]
                 if kind == "KEYWORD":
                     kind = keywords[word]
             else:
                 kind, word, first = END, "", end
-            token = str.__new__(Lexeme, word)
+            token = new(Lexeme, word)
             token.type, token.start_pos, token.end_pos = kind, first, position
             while True:
-                actions = states[state_stack[-1]]
                 action = actions.get(kind)
                 if action is None:
                     raise UnexpectedToken(token, self._accepted(state_stack))
-                if isinstance(action, int):
+                if action.__class__ is int:
                     state_stack.append(action)
                     values.append(token)
+                    actions = states[action]
                     break
-                callback, size, origin = action
-                if size:
+                callback, size, origin = action  # type: ignore[misc]
+                if callback is None:
+                    del state_stack[-1]
+                elif size:
                     children = values[-size:]
                     del state_stack[-size:]
                     del values[-size:]
+                    values.append(callback(children))
                 else:
-                    children = []
-                values.append(callback(children))
-                state_stack.append(states[state_stack[-1]][origin])
-                if kind == END and state_stack[-1] == self._end:
+                    values.append(callback([]))
+                following: Any = states[state_stack[-1]][origin]
+                state_stack.append(following)
+                actions = states[following]
+                if kind == END and following == self._end:
                     return values[-1]
+
+    @staticmethod
+    def _after_blanks(text: str, position: int) -> int:
+        found = re.compile(_BLANK + "*").match(text, position)
+        return found.end() if found else position
 
     def _accepted(self, state_stack: list[int]) -> set[str]:
         """The terminals that could have come: those that lead to a shift."""
@@ -112,15 +143,32 @@ class FastParser:
 
 
 def _compile_terminals(lark: Lark) -> tuple[re.Pattern[str], dict[str, str]]:
-    """One regular expression for all terminals; words among them are told apart afterwards."""
+    """One regular expression for all terminals; words among them are told apart afterwards.
+
+    A terminal that looks behind must see the blanks before it; for all others they are passed over.
+    """
     terminals = sorted(lark.terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name))
     keywords = {t.pattern.value: t.name for t in terminals if t.pattern.type == "str" and _is_word(t.pattern.value)}
     names = set(keywords.values())
-    parts = [f"(?P<{t.name}>{t.pattern.to_regexp()})" for t in terminals if t.name not in names]
+    parts = [_group(t) for t in terminals if t.name not in names and not _looks_behind(t)]
     words = "|".join(sorted(map(re.escape, keywords), key=len, reverse=True))
     if words:
         parts.insert(0, f"(?P<KEYWORD>(?:{words})(?![_?a-zA-Z0-9]))")
-    return re.compile("|".join(parts)), keywords
+    behind = [_group(t) for t in terminals if _looks_behind(t)]
+    return re.compile("|".join([*behind, f"{_BLANK}*+(?:{'|'.join(parts)})"])), keywords
+
+
+def _group(terminal: TerminalDef) -> str:
+    return f"(?P<{terminal.name}>{terminal.pattern.to_regexp()})"
+
+
+def _looks_behind(terminal: TerminalDef) -> bool:
+    return "(?<" in terminal.pattern.value
+
+
+def _callback(callback: Any, rule: Any) -> Callable[[list[Any]], Any] | None:
+    """What lark calls for a rule, or None if that gives the one value of the rule back."""
+    return None if len(rule.expansion) == 1 and isinstance(callback, ExpandSingleChild) else callback
 
 
 def _is_word(text: str) -> bool:

@@ -21,7 +21,7 @@ from tidelog.lang.advice import Advice
 from tidelog.lang.depth import shallow
 from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, unescape, whole_text
 
-Update = tuple[str, tree.Atom]
+SignedAtom = tuple[str, tree.Atom]
 """A sign, "+" or "-", and the fact that it inserts or deletes."""
 
 
@@ -46,11 +46,11 @@ def parse_into(source: Source, report: Report) -> tree.Program:
     return tree.Program(tuple(shallow(items, report)), "ndlog")
 
 
-def parse_updates(text: str, name: str = "<updates>") -> list[Update]:
+def parse_updates(text: str, name: str = "<updates>") -> list[SignedAtom]:
     """The updates of a text such as `+link(@a,b), -link(@b,c)`, in their order; commas and dots may separate them."""
     source, report = Source(name, text), Report()
     parser, builder = _parser("updates")
-    updates: list[Update] = parse_items(parser, builder, source, source.text, report, _next_line, _UPDATE_ADVICE)
+    updates: list[SignedAtom] = parse_items(parser, builder, source, source.text, report, _next_line, _UPDATE_ADVICE)
     shallow([atom for _, atom in updates], report)
     report.check()
     return updates
@@ -243,10 +243,10 @@ class NdlogBuilder(TreeBuilder):
 
     # updates
 
-    def updates(self, c: list[Any]) -> list[Update]:
+    def updates(self, c: list[Any]) -> list[SignedAtom]:
         return [u for u in c if isinstance(u, tuple)]
 
-    def update(self, c: list[Any]) -> Update:
+    def update(self, c: list[Any]) -> SignedAtom:
         for node in c[1].walk():
             if isinstance(node, (tree.Variable, tree.Wildcard, tree.Functor, tree.HeadAggregate)):
                 self.report.error(

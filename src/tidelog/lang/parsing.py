@@ -97,6 +97,7 @@ def parse_items(
     Syntax errors go to the report; after one, parsing goes on at `resume(text, offset)`.
     """
     if not check_brackets(text, source, report):
+        report.incomplete = True
         return []
     builder.source, builder.report = source, report
     start, errors = 0, 0
@@ -108,16 +109,21 @@ def parse_items(
                 break
             except UnexpectedInput as problem:
                 found = advise(syntax_error(problem, source), text, advice)
+                before = [item for item in getattr(problem, "items_before", ()) if item is not None]
+            items.extend(before)
             report.diagnostics.append(found)
             errors += 1
             at = found.span.start if found.span else len(text)
+            lost = _end(before[-1]) if before else start
             start = resume(text, max(at, start + 1))
+            report.unread.update(_WORD.findall(text, lost, start if errors < MOST_SYNTAX_ERRORS else len(text)))
             if start >= len(text):
                 break
     return items
 
 
-_COMMENT_PIECES = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*|\*/', re.DOTALL)
+_WORD = re.compile(r"[_?a-zA-Z][_?a-zA-Z0-9]*")
+_COMMENT_PIECES = re.compile(r'"(?:\\.|[^"\\\n]++)*+"|//[^\n]*|/\*|\*/', re.DOTALL)
 
 
 def blank_comments(source: Source, report: Report) -> str:

@@ -15,8 +15,11 @@ from tidelog.lang.parsing import blank_comments
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:include|define|undef|if|ifdef|ifndef|elif|else|endif|error|warning)\b", re.M)
 _LINE_MARK = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?([0-9]+)(?:[ \t]+"([^"]*)")?.*$')
-_INCLUDE = re.compile(r'\.include\s*"((?:\\.|[^"\\\n])*)"|\.once\b|"(?:\\.|[^"\\\n])*"|//[^\n]*')
+_INCLUDE = re.compile(r'\.include\s*"((?:\\.|[^"\\\n]++)*+)"|\.once\b|"(?:\\.|[^"\\\n]++)*+"|//[^\n]*')
 DEEPEST_INCLUDE = 100
+MOST_INCLUDES = 5_000
+PREDEFINED = {"RAM_DOMAIN_SIZE": "64"}
+"""Macros that every program has: numbers have 64 bits."""
 
 
 def load(
@@ -27,9 +30,15 @@ def load(
     return loader.load(Path(path), None)
 
 
-def preprocess_text(text: str, name: str, report: Report, macros: Mapping[str, str] | None = None) -> Source:
+def preprocess_text(
+    text: str,
+    name: str,
+    report: Report,
+    include_dirs: Iterable[str | Path] = (),
+    macros: Mapping[str, str] | None = None,
+) -> Source:
     """The same for a text that is not in a file; it may include files relative to the working directory."""
-    return _Loader(report, [], dict(macros or {})).expand(text, name, Path("."))
+    return _Loader(report, [Path(d) for d in include_dirs], dict(macros or {})).expand(text, name, Path("."))
 
 
 class _Loader:
@@ -40,10 +49,16 @@ class _Loader:
         self.once: set[Path] = set()
         self.depth = 0
         self.too_deep = False
+        self.included = 0
+
+    def one_more(self) -> str | None:
+        """See c_preprocessor.Includes."""
+        self.included += 1
+        return f"more than {MOST_INCLUDES:,} files are included" if self.included > MOST_INCLUDES else None
 
     def load(self, path: Path, span: Span | None) -> Source:
         try:
-            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
         except OSError as problem:
             self.report.error("TL0115", f"cannot read {path}: {problem.strerror}", span)
             text = ""
@@ -62,7 +77,9 @@ class _Loader:
     def _c_preprocess(self, source: Source, folder: Path) -> Source:
         from tidelog.lang import c_preprocessor
 
-        text = c_preprocessor.run(source, self.report, (folder, *self.include_dirs), self.macros)
+        text = c_preprocessor.run(
+            source, self.report, (folder, *self.include_dirs), {**PREDEFINED, **self.macros}, self
+        )
         return _read_line_marks(Source(source.name, text))
 
     def _include(self, source: Source, folder: Path) -> Source:
@@ -96,6 +113,9 @@ class _Loader:
             elif self.depth >= DEEPEST_INCLUDE:
                 self.report.error("TL0117", f"includes nest more than {DEEPEST_INCLUDE} deep", span,
                                   help="does a file include itself? `.once` in it prevents that")  # fmt: skip
+                self.too_deep = True
+            elif (why := self.one_more()) is not None:
+                self.report.error("TL0191", why, span, help="do files include each other, each several times?")
                 self.too_deep = True
             else:
                 self.depth += 1

@@ -168,7 +168,7 @@ class RulesBuilder(TreeBuilder):
 
     def not_exists(self, c: list[Any]) -> tree.Negation:
         body = c[4] if len(c) == 5 else c[5]
-        inner = tree.Exists(c[2], body, span=self.span(c[1:]))
+        inner = tree.Existential(c[2], body, span=self.span(c[1:]))
         return tree.Negation(inner, span=self.span(c))
 
     def variables(self, c: list[Any]) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class RulesPrinter:
                 return ", ".join(map(self.literal, parts))
             case _ if _is_condition(literal):
                 return f"FILTER({self.condition(literal)})"
-            case tree.Negation(body=tree.Exists(variables=variables, body=body)):
+            case tree.Negation(body=tree.Existential(variables=variables, body=body)):
                 names = ", ".join(f"?{name}" for name in variables)
                 return f"NOT EXISTS {names} IN ({self.literal(body)})"
             case tree.Negation(body=body):

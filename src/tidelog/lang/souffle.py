@@ -30,6 +30,7 @@ def parse_source(source: Source) -> tree.Program:
 def parse_into(source: Source, report: Report) -> tree.Program:
     """The program as far as it can be read; problems go to the report."""
     parser, builder = _parser()
+    report.incomplete = report.incomplete or bool(report.errors)  # of the preprocessor: something is not there
     text = _blank_annotations(blank_comments(source, report))
     items = _flatten(parse_items(parser.parse, builder, source, text, report, _next_clause))
     return tree.Program(tuple(shallow(items, report)))
@@ -65,9 +66,9 @@ def _next_clause(text: str, offset: int) -> int:
     return found.end() if found else len(text)
 
 
-_ANNOTATION = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|@!?\[')
+_ANNOTATION = re.compile(r'"(?:\\.|[^"\\]++)*+"|//[^\n]*|@!?\[')
 
-_BRACKET = re.compile(r'"(?:\\.|[^"\\])*"|[\[\](){}]')
+_BRACKET = re.compile(r'"(?:\\.|[^"\\]++)*+"|[\[\](){}]')
 
 
 def _blank_annotations(text: str) -> str:
@@ -137,27 +138,27 @@ class SouffleBuilder(TreeBuilder):
 
     # types
 
-    def subset_type(self, c: list[Any]) -> tree.SubsetType:
-        return tree.SubsetType(str(c[1]), str(c[3]), span=self.span(c))
+    def subset_type(self, c: list[Any]) -> tree.SubsetDefinition:
+        return tree.SubsetDefinition(str(c[1]), str(c[3]), span=self.span(c))
 
-    def union_type(self, c: list[Any]) -> tree.UnionType:
-        return tree.UnionType(str(c[1]), tuple(str(m) for m in c[3::2]), span=self.span(c))
+    def union_type(self, c: list[Any]) -> tree.UnionDefinition:
+        return tree.UnionDefinition(str(c[1]), tuple(str(m) for m in c[3::2]), span=self.span(c))
 
-    def record_type(self, c: list[Any]) -> tree.RecordType:
-        return tree.RecordType(str(c[1]), c[4] if len(c) == 6 else (), span=self.span(c))
+    def record_type(self, c: list[Any]) -> tree.RecordDefinition:
+        return tree.RecordDefinition(str(c[1]), c[4] if len(c) == 6 else (), span=self.span(c))
 
     def algebraic_type(self, c: list[Any]) -> tree.AlgebraicType:
         return tree.AlgebraicType(str(c[1]), _nodes(c), span=self.span(c))
 
-    def symbol_type(self, c: list[Any]) -> tree.SubsetType:
+    def symbol_type(self, c: list[Any]) -> tree.SubsetDefinition:
         return self._old_type(c, "symbol")
 
-    def number_type(self, c: list[Any]) -> tree.SubsetType:
+    def number_type(self, c: list[Any]) -> tree.SubsetDefinition:
         return self._old_type(c, "number")
 
-    def _old_type(self, c: list[Any], base: str) -> tree.SubsetType:
+    def _old_type(self, c: list[Any], base: str) -> tree.SubsetDefinition:
         self.report.warn("TL0105", "deprecated type declaration", self.span(c), help=f"write `.type {c[1]} <: {base}`")
-        return tree.SubsetType(str(c[1]), base, span=self.span(c))
+        return tree.SubsetDefinition(str(c[1]), base, span=self.span(c))
 
     def branch(self, c: list[Any]) -> tree.BranchDecl:
         return tree.BranchDecl(str(c[0]), c[2] if len(c) == 4 else (), span=self.span(c))
@@ -287,7 +288,7 @@ class SouffleBuilder(TreeBuilder):
         return tree.ExecutionPlan(tuple(c[1::2]), span=self.span(c[:1]))
 
     def plan_order(self, c: list[Any]) -> tuple[int, tuple[int, ...]]:
-        return int(c[0], 0), tuple(int(n, 0) for n in c[3:-1:2])
+        return _integer(c[0]), tuple(_integer(n) for n in c[3:-1:2])
 
     def disjunction(self, c: list[Any]) -> tree.Literal:
         return tree.Disjunction(tuple(c[::2]), span=self.span(c))
@@ -367,7 +368,7 @@ class SouffleBuilder(TreeBuilder):
         return tree.Number(_integer(c[0]), span=self.span(c))
 
     def ip(self, c: list[Any]) -> tree.Number:
-        parts = [int(p) for p in c[0].split(".")]
+        parts = [_integer(p) for p in c[0].split(".")]
         if max(parts) > 255:
             self.report.error("TL0111", f"`{c[0]}` is not an IP address", self.span(c),
                               help="each of the four parts is at most 255")  # fmt: skip
@@ -452,6 +453,6 @@ class SouffleBuilder(TreeBuilder):
 
 def _integer(text: str) -> int:
     """Decimal, 0x or 0b; a leading zero is decimal. Absurdly long ones are cut: out of range either way."""
-    if text[:2] in ("0x", "0b"):
-        return int(text, 0)
-    return int(text[:4000])
+    base = {"0x": 16, "0b": 2}.get(text[:2], 10)
+    digits = (text if base == 10 else text[2:]).lstrip("0")
+    return int(digits[:100] or "0", base)

@@ -212,17 +212,17 @@ def _(node: tree.RelationDecl) -> str:
 
 
 @show.register
-def _(node: tree.SubsetType) -> str:
+def _(node: tree.SubsetDefinition) -> str:
     return f".type {node.name} <: {node.base}"
 
 
 @show.register
-def _(node: tree.UnionType) -> str:
+def _(node: tree.UnionDefinition) -> str:
     return f".type {node.name} = {' | '.join(node.members)}"
 
 
 @show.register
-def _(node: tree.RecordType) -> str:
+def _(node: tree.RecordDefinition) -> str:
     return f".type {node.name} = [{_attributes(node.fields)}]"
 
 

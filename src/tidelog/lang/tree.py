@@ -6,10 +6,10 @@ parse(print(p)) == p can be tested as it stands. Names that contain dots (compon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from tidelog.errors import Span
 
@@ -50,13 +50,25 @@ class Node:
                     if isinstance(item, Node):
                         yield item
 
+    def with_children(self, change: Callable[[Any], Any]) -> Self:
+        """This node with each of the nodes directly below it changed."""
+        changed: dict[str, Any] = {}
+        for name in _child_fields(cast(Any, type(self))):
+            value = getattr(self, name)
+            if isinstance(value, Node):
+                changed[name] = change(value)
+            elif isinstance(value, tuple):
+                changed[name] = tuple(change(item) if isinstance(item, Node) else item for item in value)
+        return replace(self, **changed) if changed else self
+
     def walk(self) -> Iterator[Node]:
         """This node and everything below it, in textual order, without recursion."""
         pending: list[Node] = [self]
         while pending:
             node = pending.pop()
             yield node
-            pending.extend(reversed(tuple(node.children())))
+            if _child_fields(cast(Any, type(node))):
+                pending.extend(reversed(tuple(node.children())))
 
 
 # ---- terms: what stands in argument position
@@ -262,7 +274,7 @@ class GroupedAggregate(Literal):
 
 
 @dataclass(frozen=True, slots=True)
-class Exists(Literal):
+class Existential(Literal):
     """`EXISTS ?x, ?y IN (body)` of the triple rules, under a Negation: these variables are the body's own."""
 
     variables: tuple[str, ...]
@@ -337,21 +349,21 @@ class TypeDecl(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class SubsetType(TypeDecl):
+class SubsetDefinition(TypeDecl):
     """`.type A <: B`."""
 
     base: str
 
 
 @dataclass(frozen=True, slots=True)
-class UnionType(TypeDecl):
+class UnionDefinition(TypeDecl):
     """`.type A = B | C`; with a single member it is an equivalence."""
 
     members: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RecordType(TypeDecl):
+class RecordDefinition(TypeDecl):
     fields: tuple[Attribute, ...]
 
 
@@ -464,3 +476,7 @@ class Program(Node):
     @property
     def rules(self) -> list[Rule]:
         return self.of(Rule)
+
+    def pragma(self, key: str) -> str | None:
+        """What the last `.pragma` of this name says, None if there is none."""
+        return next((p.value for p in reversed(self.of(Pragma)) if p.key == key), None)

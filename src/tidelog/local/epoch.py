@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from tidelog.errors import Diagnostic
-from tidelog.evaluate.engine import EpochSummary
+from tidelog.epochs.report import EpochSummary
+from tidelog.errors import Diagnostic, TidelogWarning
+from tidelog.evaluate.remarks import remark
+from tidelog.io.columns import BY_POSITION
 
 Table = TypeVar("Table")
 MakeFeed = Callable[[str, Iterable[tuple[str, Table]], int], Table]
@@ -32,12 +35,13 @@ class Epoch(Generic[Table]):
         self.derivations = report.derivations
         self.budget = report.budget  # the derivations that an Update was allowed, if there was a limit
         self.strata = report.strata  # one report for each stratum that was visited
+        self.profile = report.profile  # where the time went, if the session was told to look
         self.inserted = inserted
         self.deleted = deleted
         self.changes = self._feeds(feed)  # the same as one table, with `_change_type` and `_epoch`: a change feed
         self.ignored_inserts = report.ignored_inserts  # facts that were there already, per relation
         self.ignored_deletes = report.ignored_deletes  # facts that were not there, per relation
-        self.warnings = warnings  # such as malformed facts that were skipped
+        self.warnings = (*warnings, *map(remark, report.remarks))  # such as malformed facts that were skipped
 
     def _feeds(self, feed: MakeFeed[Table]) -> Changes[Table]:
         sides = {"delete": self.deleted, "insert": self.inserted}
@@ -90,3 +94,11 @@ class Changes(Mapping[str, Table]):
 
     def __len__(self) -> int:
         return len(self._counts)
+
+
+def tell(found: Iterable[Diagnostic], told: set[str]) -> None:
+    """Warn of what nobody should miss who does not look at an epoch's warnings, and remember that it was told."""
+    for warning in found:
+        if warning.code == BY_POSITION and warning.message not in told:
+            told.add(warning.message)
+            warnings.warn(f"{warning.message} ({warning.help})", TidelogWarning, stacklevel=2)

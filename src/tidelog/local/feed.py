@@ -11,7 +11,7 @@ grouping if there are versions, else a filter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -21,9 +21,11 @@ import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.analysis.vocabulary import Vocabulary
-from tidelog.errors import Report, TidelogError, error
-from tidelog.io.tables import nullary_table, table_of
-from tidelog.state.columns import CHANGE, EPOCH
+from tidelog.errors import Diagnostic, Report, TidelogError, error
+from tidelog.floats import float_words
+from tidelog.io.bad_rows import BadRows
+from tidelog.io.columns import CHANGE, EPOCH, chosen_columns, names_of_row, values_of_row
+from tidelog.io.tables import nullary_table, table_of_arrow
 
 INSERTIONS, DELETIONS = ("insert", "update_postimage"), ("delete", "update_preimage")
 VERSIONS = ("_commit_version", EPOCH)
@@ -84,13 +86,13 @@ def change_set(
     return insert, delete
 
 
-def split_table(feed: Any, info: RelationInfo, types: TypeSystem) -> Sides[pa.Table]:
-    """A feed in this process: Arrow, pandas or polars, a dict of columns or a list of dicts."""
+def split_table(feed: Any, info: RelationInfo, types: TypeSystem, bad: BadRows | None = None) -> Sides[pa.Table]:
+    """A feed in this process: Arrow, pandas or polars, a dict of columns or a list of rows with names. Rows that are no
+    facts are raised together, or left out and counted if `bad` skips them."""
     table = _arrow(feed, info)
     check_columns(table.column_names, info)
     check_types(pc.unique(table.column(CHANGE)).to_pylist(), info)
-    columns = fact_columns(table.column_names, info)
-    facts = table_of(table.select(list(columns)).rename_columns(list(columns.values())), info, types)
+    facts, table = _facts(table, info, types, BadRows() if bad is None else bad)
     inserts = np.asarray(pc.is_in(table.column(CHANGE), pa.array(INSERTIONS, table.column(CHANGE).type)))
     versions = [_version(table, name, info) for name in VERSIONS if name in table.column_names]
     order = np.lexsort([inserts, *reversed(versions)])
@@ -105,6 +107,26 @@ def split_table(feed: Any, info: RelationInfo, types: TypeSystem) -> Sides[pa.Ta
     return Sides(facts.take(pa.array(last[gone])), facts.take(pa.array(last[inserts[last]])))
 
 
+def _facts(table: pa.Table, info: RelationInfo, types: TypeSystem, bad: BadRows) -> tuple[pa.Table, pa.Table]:
+    """The facts of a feed, and its rows that have one."""
+    columns, warning = fact_columns(table.column_names, info)
+    bad.tell_once(warning)
+    wrong: list[int] = []
+
+    def problem(code: str, message: str, row: int) -> None:
+        wrong.append(row)
+        bad.add_row(code, message, f"changes of relation `{info.name}`", row + 1)
+
+    named = pa.table([table.column(i) for i in columns], names=list(info.attributes)) if columns else table
+    facts = table_of_arrow(named, info, types, problem, bad.tell_once)
+    bad.check()
+    if wrong:
+        kept = np.ones(table.num_rows, bool)
+        kept[wrong] = False
+        table = table.filter(pa.array(kept))
+    return facts, table
+
+
 def _version(table: pa.Table, name: str, info: RelationInfo) -> Rows:
     """A column that orders changes; one that says nothing comes first."""
     try:
@@ -116,10 +138,10 @@ def _version(table: pa.Table, name: str, info: RelationInfo) -> Rows:
 
 def _ends(facts: pa.Table) -> tuple[Rows, Rows]:
     """For each distinct fact, its first and its last row."""
-    bits = [c.combine_chunks().view(pa.int64()) if pa.types.is_floating(c.type) else c for c in facts.columns]
+    bits = [pa.array(float_words(c.to_numpy())) if pa.types.is_floating(c.type) else c for c in facts.columns]
     keys = [str(i) for i in range(len(bits))]
     table = pa.table([*bits, pa.array(np.arange(facts.num_rows))], names=[*keys, "#"])
-    found = table.group_by(keys).aggregate([("#", "min"), ("#", "max")])
+    found = table.group_by(keys, use_threads=False).aggregate([("#", "min"), ("#", "max")])
     return found.column("#_min").to_numpy(), found.column("#_max").to_numpy()
 
 
@@ -130,13 +152,18 @@ def _arrow(feed: Any, info: RelationInfo) -> pa.Table:
         if isinstance(feed, Mapping):
             return pa.table(dict(feed))
         if isinstance(feed, list):
-            return pa.Table.from_pylist(feed)
+            return pa.Table.from_pylist([_named(row) for row in feed])
     except (pa.ArrowInvalid, pa.ArrowTypeError, AttributeError) as problem:
         raise error("TL1221", f"changes of relation `{info.name}` are no table: {problem}") from None
     raise error(
         "TL1221", f"changes of relation `{info.name}` cannot be taken from a {type(feed).__name__}",
         help="give a data frame, an Arrow table, a dict of columns or a list of dicts; on Spark, a DataFrame",
     )  # fmt: skip
+
+
+def _named(row: Any) -> Any:
+    names = names_of_row(row)
+    return row if names is None else dict(zip(names, values_of_row(row, names), strict=True))
 
 
 # ---- what all feeds have in common
@@ -162,7 +189,8 @@ def check_types(found: Iterable[Any], info: RelationInfo) -> None:
         )  # fmt: skip
 
 
-def fact_columns(names: Iterable[str], info: RelationInfo) -> dict[str, str]:
-    """The columns of a feed that make up its facts, with the names that they have there."""
-    attributes = dict(zip(feed_names(info), info.attributes, strict=True))
-    return {name: attributes.get(name, name) for name in names if name not in RESERVED}
+def fact_columns(names: Sequence[str], info: RelationInfo) -> tuple[list[int], Diagnostic | None]:
+    """The column of a feed for each attribute, counted from 0; and what to tell about it."""
+    places = [i for i, name in enumerate(names) if name not in RESERVED]
+    choice = chosen_columns([names[i] for i in places], info, feed_names(info))
+    return [places[p] for p in choice.positions], choice.warning

@@ -11,7 +11,7 @@ from tidelog.analysis.types import RelationInfo
 from tidelog.io.tables import table_of
 
 if TYPE_CHECKING:
-    from tidelog.local.session import LocalSession
+    from tidelog.local.local_session import LocalSession
 
 
 class Relation:
@@ -50,7 +50,7 @@ class Relation:
         """Whether it has the tuple; one of the wrong types is an error."""
         session = self._session
         words = session.words(self.name, table_of([row], self._info, session.checked.types))
-        return bool(session.ready().query_database()[self.name].contains(words)[0])
+        return bool(session.ready().query_database().meant(self.name).contains(words)[0])
 
     def __repr__(self) -> str:
         return f"<relation {self.name}({', '.join(self.attributes)}), {self.count():,} tuples>"

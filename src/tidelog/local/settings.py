@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.analysis.suggest import did_you_mean
+from tidelog.epochs.engine import STRATEGIES, EngineOptions
 from tidelog.errors import Report
-from tidelog.evaluate.engine import STRATEGIES, EngineOptions
 from tidelog.evaluate.limits import Limits
+from tidelog.evaluate.profile import Recorder
 from tidelog.evaluate.user_functors import load_module
 
 Functors = Mapping[str, Callable[..., Any]]
@@ -36,6 +37,7 @@ class Settings:
     state: str | os.PathLike[str] | None = None
     migrate: bool = False
     read_only: bool = False
+    profile: bool = False
 
     def check(self) -> None:
         report = Report()
@@ -52,7 +54,24 @@ class Settings:
             report.error("TL1106", f"there is no switching by `{self.switching}`", help=help)
         if self.threads < 1:
             report.error("TL1106", f"{self.threads} threads are too few", help="give 1 or more")
+        if self.state is not None and not (
+            isinstance(self.state, (str, os.PathLike)) and os.fspath(self.state).strip()
+        ):
+            report.error("TL1106", f"{self.state!r} is no state directory",
+                         help="give a path or a URI, or leave `state` away to keep nothing")  # fmt: skip
+        self._check_limits(report)
         report.check()
+
+    def _check_limits(self, report: Report) -> None:
+        if not isinstance(self.limits, Limits):
+            report.error("TL1106", f"`limits=` takes a tidelog.Limits, not a {type(self.limits).__name__}",
+                         help='write limits=tidelog.Limits(max_memory="4G", timeout=60)')  # fmt: skip
+            return
+        for name, kinds, unit in (("max_iterations", int, "a whole number"), ("timeout", int | float, "seconds")):
+            value = getattr(self.limits, name)
+            if value is not None and not (isinstance(value, kinds) and not isinstance(value, bool) and value > 0):
+                report.error("TL1106", f"the limit {name}={value!r} is none: it is {unit} above 0, or None",
+                             help="None, which is the default, means no limit")  # fmt: skip
 
     def loaded_functors(self) -> Functors:
         """The user's functors, from their file if that is how they were given."""
@@ -62,5 +81,6 @@ class Settings:
 
     def engine_options(self) -> EngineOptions:
         return EngineOptions(
-            self.threads, self.loaded_functors(), self.limits, self.switch, self.budget, self.switching
-        )
+            self.threads, self.loaded_functors(), self.limits, self.switch, self.budget, self.switching,
+            recorder=Recorder() if self.profile else None,
+        )  # fmt: skip

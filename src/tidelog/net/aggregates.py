@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import fsum
+from typing import Protocol
 
 from tidelog.errors import error
 from tidelog.net.functions import FUNCTIONS, WrongKind
-from tidelog.net.program import Aggregation
-from tidelog.net.values import Fact, Value, normal, order_key, show
+from tidelog.net.program import CHOICE, Aggregation
+from tidelog.net.values import Annotation, Fact, Update, Value, normal, order_key, show
 
 
 def aggregate(operator: str, values: Iterable[Value]) -> Value:
@@ -35,11 +36,44 @@ def aggregate(operator: str, values: Iterable[Value]) -> Value:
     return total if operator == "sum" else FUNCTIONS["/"].apply(total, len(items))
 
 
+class _Last:
+    """A value that comes before all lesser ones."""
+
+    def __init__(self, key: tuple[int, object]) -> None:
+        self.key = key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Last) and self.key == other.key
+
+    def __lt__(self, other: _Last) -> bool:
+        return other.key < self.key  # type: ignore[operator]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def choice_order(aggregation: Aggregation, fact: Fact) -> tuple[object, ...]:
+    """Of facts with one key the least is chosen: first by the preferred column, then column by column.
+
+    The preferred column is in the order in which the recursion derives its values, of whatever kind they are. In
+    another order a fact could displace the one that it was derived from, come and go, and the run would never end.
+    """
+    ordered = tuple(map(order_key, fact.args))
+    if aggregation.preference is None:
+        return ordered
+    column, how = aggregation.preference
+    value = fact.args[column]
+    if how == "gets longer":
+        return (len(value) if isinstance(value, tuple) else 0, *ordered)
+    return (_Last(ordered[column]) if how == "falls" else ordered[column], *ordered)
+
+
 def result(aggregation: Aggregation, contributions: Iterable[Fact]) -> Fact | None:
     """The head fact of a group; None for an empty group."""
     facts = list(contributions)
     if not facts:
         return None
+    if aggregation.chooses:
+        return Fact(aggregation.head, min(facts, key=lambda f: choice_order(aggregation, f)).args)
     try:
         args = tuple(
             facts[0].args[i] if op is None else aggregate(op, (f.args[i] for f in facts))
@@ -50,17 +84,31 @@ def result(aggregation: Aggregation, contributions: Iterable[Fact]) -> Fact | No
     return Fact(aggregation.head, args)
 
 
-class Groups:
-    """The groups of one aggregation."""
+class GroupsOf(Protocol):
+    """The groups of one aggregation, kept in step with their contributions."""
 
-    def __init__(self, aggregation: Aggregation) -> None:
+    aggregation: Aggregation
+
+    def change(self, update: Update, n: int, appears: int) -> list[tuple[Update, int]]:
+        """The head facts that n copies of a contribution, inserted or deleted, replace; `appears` as in `Presence`."""
+
+    def copy(self) -> GroupsOf: ...
+
+
+class Groups:
+    """Groups of sets of contributions; their head facts are annotated with `tag`."""
+
+    def __init__(self, aggregation: Aggregation, tag: Annotation | None = None) -> None:
         self.aggregation = aggregation
-        self.extreme = all(op in (None, "min", "max") for op in aggregation.operators)
+        self.extreme = all(op in (None, "min", "max", CHOICE) for op in aggregation.operators)
+        self._tag = tag
         self._members: dict[tuple[Value, ...], dict[Fact, None]] = {}
         self._results: dict[tuple[Value, ...], Fact] = {}
 
-    def change(self, contribution: Fact, present: bool) -> tuple[Fact | None, Fact | None]:
-        """The group's head fact before and after the contribution appears or disappears."""
+    def change(self, update: Update, n: int, appears: int) -> list[tuple[Update, int]]:
+        if not appears:
+            return []
+        contribution, present = update.fact, appears > 0
         key = self.aggregation.group(contribution)
         members = self._members.setdefault(key, {})
         before = self._results.get(key)
@@ -74,20 +122,23 @@ class Groups:
             self._results.pop(key, None)
         else:
             self._results[key] = after
-        return before, after
+        if before == after:
+            return []
+        return [(Update(s, f, self._tag), 1) for s, f in ((-1, before), (1, after)) if f is not None]
 
     def _after(self, before: Fact | None, changed: Fact, present: bool, members: dict[Fact, None]) -> Fact | None:
         if before is not None and self.extreme:
             if present:
                 return result(self.aggregation, (Fact(before.name, before.args), changed))
-            if members and all(
+            differs = [
                 op is None or before.args[i] != changed.args[i] for i, op in enumerate(self.aggregation.operators)
-            ):
+            ]
+            if members and (before.args != changed.args if self.aggregation.chooses else all(differs)):
                 return before
         return result(self.aggregation, members)
 
     def copy(self) -> Groups:
-        other = Groups(self.aggregation)
+        other = Groups(self.aggregation, self._tag)
         other._members = {key: dict(members) for key, members in self._members.items()}
         other._results = dict(self._results)
         return other

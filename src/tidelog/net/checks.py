@@ -16,6 +16,9 @@ from tidelog.lang import tree
 from tidelog.net.functions import FUNCTIONS
 from tidelog.net.terms import variables_of
 
+MOST_ATOMS = 64
+PERIODIC = "periodic"
+
 
 @dataclass
 class Signatures:
@@ -26,16 +29,20 @@ class Signatures:
     first: dict[str, tree.Atom] = field(default_factory=dict)
 
 
-def check_program(program: tree.Program, report: Report) -> Signatures:
-    """Checks the whole program; the signatures of its relations."""
+def check_program(program: tree.Program, report: Report, timed: bool = False) -> Signatures:
+    """Checks the whole program; the signatures of its relations.
+
+    What a program about time does (`timed`) is in order by its clock, not by strata, and sizes hold.
+    """
     signatures = Signatures()
     for rule in program.rules:
         for atom in (*rule.heads, *(a for a, _ in atoms_of(rule))):
             _check_signature(atom, signatures, report)
         _check_rule(rule, report)
     _check_aggregates(program, report)
-    _check_strata(program, report)
-    _check_materialize(program, signatures, report)
+    if not timed:
+        check_strata(program, report)
+    _check_materialize(program, signatures, report, timed)
     return signatures
 
 
@@ -75,6 +82,18 @@ def _check_signature(atom: tree.Atom, known: Signatures, report: Report) -> None
 
 def _check_rule(rule: tree.Rule, report: Report) -> None:
     head = rule.heads[0]
+    if sum(1 for _ in atoms_of(rule)) > MOST_ATOMS:
+        report.error(
+            "TL1059", f"the body has more than {MOST_ATOMS} atoms", rule.span,
+            help="derive parts of it in rules of their own: each atom is a delta-rule that joins all the others",
+        )  # fmt: skip
+    signs = [negated for _, negated in atoms_of(rule)]
+    if signs and all(signs):
+        report.error(
+            "TL1061", "a body needs an atom that is not negated", rule.span,
+            help="a rule fires when a fact comes or goes; that something never came is no event: add the fact that "
+            "says for whom the rule holds, such as `node(@X)`",
+        )  # fmt: skip
     _check_functions(rule, report)
     _check_locations(rule, report)
     bound = bound_variables(rule)
@@ -208,8 +227,8 @@ def recursive_relations(program: tree.Program) -> frozenset[str]:
     return frozenset(n for n in graph if sizes[numbers[n]] > 1 or n in graph[n])
 
 
-def _check_strata(program: tree.Program, report: Report) -> None:
-    """Recursion through negation, count, sum or mean has no meaning here; through min and max it deserves a warning."""
+def check_strata(program: tree.Program, report: Report) -> None:
+    """Recursion through negation, count, sum or mean has no meaning here; min and max: see `recursion`."""
     numbers = component_numbers(_graph(program))
     for rule in program.rules:
         head = rule.heads[0]
@@ -227,22 +246,62 @@ def _check_strata(program: tree.Program, report: Report) -> None:
                     "TL1008", f"`{head.name}` aggregates over itself, through `{atom.name}`", atom.span,
                     help="only `min` and `max` may be recursive, as in `bestPath`",
                 )  # fmt: skip
-            elif operators:
-                report.warn(
-                    "TL1013", f"`{head.name}` is a {'/'.join(sorted(operators))} of what depends on it", head.span,
-                    help="it settles if each step makes the value worse (a cost that grows); else the run may not end",
-                )  # fmt: skip
 
 
-def _check_materialize(program: tree.Program, signatures: Signatures, report: Report) -> None:
+def chosen_keys(program: tree.Program, signatures: Signatures) -> dict[str, frozenset[int]]:
+    """The key columns, counted from 0, of derived relations of which rules may derive several facts with one key."""
+    groups, aggregates = _groups(program), _aggregates(program)
+    found: dict[str, frozenset[int]] = {}
+    for item in program.of(tree.Materialize):
+        if item.keys and item.relation in groups and item.relation not in aggregates:
+            key = {*item.keys, *_location(item, signatures)}
+            if len(key) < signatures.arity[item.relation]:
+                found[item.relation] = frozenset(i - 1 for i in key)
+    return found
+
+
+def _groups(program: tree.Program) -> dict[str, tuple[int, set[int]]]:
+    """Of each derived relation the number of its columns, and which of them, counted from 1, no aggregate fills."""
+    return {
+        rule.heads[0].name: (
+            len(rule.heads[0].args),
+            {i for i, a in enumerate(rule.heads[0].args, 1) if not isinstance(a, tree.HeadAggregate)},
+        )
+        for rule in program.rules if rule.body is not None
+    }  # fmt: skip
+
+
+def _aggregates(program: tree.Program) -> set[str]:
+    return {r.heads[0].name for r in program.rules if any(isinstance(a, tree.HeadAggregate) for a in r.heads[0].args)}
+
+
+def _location(item: tree.Materialize, signatures: Signatures) -> set[int]:
+    """The column of the location, counted from 1: tables are per node, so it is part of every key."""
+    at = signatures.at.get(item.relation)
+    return set() if at is None else {at + 1}
+
+
+def _check_materialize(program: tree.Program, signatures: Signatures, report: Report, timed: bool) -> None:
+    groups = _groups(program)
+    for item in program.of(tree.Materialize):
+        group = groups.get(item.relation, (0, set()))[1]
+        if (
+            item.keys
+            and item.relation in _aggregates(program)
+            and not group <= {*item.keys, *_location(item, signatures)}
+        ):
+            report.error(
+                "TL1060", f"`{item.relation}` is an aggregate, a fact for each group; its key is less than that",
+                item.span, help="choose among its facts in a relation of its own, or give the whole group as the key",
+            )  # fmt: skip
     for item in program.of(tree.Materialize):
         arity = signatures.arity.get(item.relation)
         if arity is None:
             report.warn("TL1011", f"`{item.relation}` is declared but not used", item.span)
         elif any(key > arity for key in item.keys):
             report.error("TL1011", f"`{item.relation}` has {arity} arguments; a key is beyond them", item.span)
-        if item.lifetime is not None or item.size is not None:
+        if item.size is not None and not timed:
             report.warn(
-                "TL1012", f"facts of `{item.relation}` do not expire: lifetime and size are not enforced", item.span,
-                help="write `infinity`",
+                "TL1012", f"the size of `{item.relation}` is not enforced: which facts stay would depend on the order "
+                "of events", item.span, help="write `infinity`, or give the relation a lifetime",
             )  # fmt: skip

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from itertools import product
 
 from tidelog.net.ground import Grounding
-from tidelog.net.program import Aggregation, NetProgram
+from tidelog.net.program import CHOICE, Aggregation, NetProgram
 from tidelog.net.values import Fact, Value
 
 MOST_FACTS = 5_000
@@ -26,7 +26,7 @@ MOST_FACTS = 5_000
 class Dependence:
     """`future[2f + s]` and `conflicts[2f + s]` are masks of updates; s is 0 for inserting fact f, 1 for deleting it."""
 
-    def __init__(self, grounding: Grounding) -> None:
+    def __init__(self, grounding: Grounding, sets: frozenset[str] = frozenset()) -> None:
         self.grounding = grounding
         count = 2 * len(grounding.facts)
         self.conflicts = [0] * count
@@ -39,7 +39,7 @@ class Dependence:
                     for j, other in enumerate(instance.body):
                         if j != i:
                             self.conflicts[2 * number + s] |= 1 << (2 * other + (1 - effect ^ instance.negated[j]))
-                    if instance.negated[i]:
+                    if instance.negated[i] or grounding.facts[number].name in sets:
                         self.conflicts[2 * number + s] |= 1 << (2 * number + 1 - s)
             self._group(number, makes)
         self.future = _closure(makes)
@@ -52,7 +52,7 @@ class Dependence:
         heads: list[int] = []
         if _listable(aggregation):
             facts = [self.grounding.facts[m] for m in members]
-            heads = [self.grounding.numbers[f] for f in _results(aggregation.head, aggregation.operators, facts)]
+            heads = [self.grounding.numbers[f] for f in _results(aggregation, facts)]
         for s in (0, 1):
             for member in members:
                 self.conflicts[2 * number + s] |= 3 << 2 * member
@@ -70,8 +70,11 @@ class Dependence:
         return not conflicts or all(w is None or not conflicts & (self.future[w] | 1 << w) for w in others)
 
 
-def dependence(program: NetProgram, facts: Iterable[Fact]) -> Dependence | None:
-    """The dependence over all facts that can follow from the given ones; None if they are too many to tell."""
+def dependence(program: NetProgram, facts: Iterable[Fact], sets: frozenset[str] = frozenset()) -> Dependence | None:
+    """The dependence over all facts that can follow from the given ones; None if they are too many to tell.
+
+    `sets` are relations of which rules see only whether a fact is there: its insertion and deletion do not commute.
+    """
     read = {literal.name for rule in program.rules for literal in rule.body}
     if any(a.head in read and not _listable(a) for a in program.aggregations.values()):
         return None
@@ -83,19 +86,22 @@ def dependence(program: NetProgram, facts: Iterable[Fact]) -> Dependence | None:
         aggregation = program.aggregations.get(fact.name)
         if aggregation is not None and _listable(aggregation):
             members = grounding.groups[fact.name, aggregation.group(fact)]
-            found = _results(aggregation.head, aggregation.operators, [grounding.facts[m] for m in members])
+            found = _results(aggregation, [grounding.facts[m] for m in members])
             pending.extend(f for f in found if f not in grounding.numbers)
         if len(grounding.facts) > MOST_FACTS:
             return None
-    return Dependence(grounding)
+    return Dependence(grounding, sets)
 
 
 def _listable(aggregation: Aggregation) -> bool:
-    return all(op in (None, "min", "max") for op in aggregation.operators)
+    return all(op in (None, "min", "max", CHOICE) for op in aggregation.operators)
 
 
-def _results(head: str, operators: tuple[str | None, ...], members: list[Fact]) -> list[Fact]:
+def _results(aggregation: Aggregation, members: list[Fact]) -> list[Fact]:
     """Every head fact that some of the contributions of a group can give; min and max give values of the group."""
+    head, operators = aggregation.head, aggregation.operators
+    if aggregation.chooses:
+        return [Fact(head, m.args) for m in members]
     columns: list[list[Value]] = [
         [members[0].args[i]] if op is None else list(dict.fromkeys(m.args[i] for m in members))
         for i, op in enumerate(operators)

@@ -14,13 +14,21 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from tidelog.net.sets import EMPTY, FactSets
 from tidelog.net.store import Tag
 from tidelog.net.values import Annotation, Fact, Update
 
+if TYPE_CHECKING:
+    from tidelog.net.aggregates import GroupsOf
+    from tidelog.net.program import Aggregation
+
 
 class Derivations:
+    sets_for_others: frozenset[str] = frozenset()
+    """The relations that `is_set_for` speaks of."""
+
     def __init__(self, sets: FactSets | None = None, cut: bool = False) -> None:
         self.sets = sets or FactSets()
         self.cut = cut
@@ -41,8 +49,20 @@ class Derivations:
             return fact != head and not self.sets.contains(tag.support, head)
         return not self.sets.contains(tag.infinite, head)
 
-    def annotation(self, body: int, tags: Iterable[Tag]) -> Annotation:
-        """(S_p,H_p) of a head, for the set of its body facts and the annotations of their copies.
+    def is_set_for(self, head: str, name: str) -> bool:
+        """Whether copies of `name` are one for the rules of `head`, whatever their annotations."""
+        return False
+
+    def groups(self, aggregation: Aggregation) -> GroupsOf | None:
+        """The groups of an aggregation through which annotations go; None if its head facts are annotated anew."""
+        return None
+
+    def used(self, head: str, body: Iterable[Fact]) -> int:
+        """What the body facts themselves bring to S."""
+        return self.sets.of(body)
+
+    def annotation(self, head: str, body: int, tags: Iterable[Tag]) -> Annotation:
+        """(S_p,H_p) of a head, for what its body facts bring and the annotations of their copies.
 
         The few body facts come first: put together before anything else they make the fewest nodes of the trie.
         """

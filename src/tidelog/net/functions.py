@@ -97,6 +97,11 @@ def _in_range(key: Value, low: Value, high: Value) -> Value:
     return truth(a < k <= b if a < b else k > a or k <= b)
 
 
+def _strictly_between(key: Value, low: Value, high: Value) -> Value:
+    """Whether the key lies in (low, high) on a ring; everything but the end if both are the same."""
+    return truth(key != high and _in_range(key, low, high) == truth(True))
+
+
 def _member(path: Value, node: Value) -> Value:
     return truth(node in _list(path))
 
@@ -119,6 +124,7 @@ FUNCTIONS: dict[str, Function] = {
     "f_first": Function(1, lambda p: _end(p, 0), "f_first(P)"),
     "f_last": Function(1, lambda p: _end(p, -1), "f_last(P)"),
     "f_inRange": Function(3, _in_range, "f_inRange(K,A,B)"),
+    "f_between": Function(3, _strictly_between, "f_between(K,A,B)"),
 }
 
 

@@ -18,7 +18,8 @@ class Meter:
         self.total = 0
         self.by_rule: Counter[NetRule | Aggregation] = Counter()
 
-    def add(self, rule: NetRule | Aggregation, updates: int) -> None:
+    def add(self, rule: NetRule | Aggregation, updates: int = 1) -> None:
+        """The rule made an update, of whatever weight, or several."""
         self.by_rule[rule] += updates
         self.total += updates
         if self.total > self.limit:
@@ -31,5 +32,5 @@ class Meter:
             f"the run has not settled after {self.limit} updates; rule `{rule.label}` alone made {made}",
             rule.span,
             help="a function that makes ever new values, or a cycle under multiset semantics, never ends: "
-            "bound it with a condition, use the annotated algorithm, or raise the limit",
+            "bound it with a condition, use --algorithm supported, or raise the limit",
         )

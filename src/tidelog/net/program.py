@@ -3,29 +3,42 @@
 An aggregate rule `h(@S,D,min<C>) :- body` becomes two things: a rule whose head is the *contribution* relation `h*`
 (one tuple per match of the body, stored where the head is), and an `Aggregation` that keeps `h` in step with `h*`.
 Contributions count once however many derivations they have, so aggregates see sets. A count, sum or mean is taken over
-the distinct values of the body's variables; for min and max the aggregated value alone is kept.
+the distinct values of the body's variables; for min and max the aggregated value alone is kept. A relation that is a
+set (`plan.rewrites.localise.listeners`) is an aggregation that aggregates nothing: its contributions stay at the node
+of the body, and only whether there are any is told to others. A derived relation with a key (`materialize`) is an
+aggregation that chooses one contribution of each key, by an order of the facts and never by the order of events
+(decision 24).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from tidelog.errors import Diagnostic, Report, Severity, Span, TidelogError, in_source_order
+from tidelog.errors import Diagnostic, Report, Severity, Span, TidelogError, error, in_source_order
 from tidelog.lang import ndlog, tree
-from tidelog.net.checks import check_program, recursive_relations
+from tidelog.net.checks import PERIODIC, atoms_of, check_program, chosen_keys, recursive_relations
 from tidelog.net.functions import COMPARISONS, Undefined
 from tidelog.net.terms import compile_term, variables_of
 from tidelog.net.values import Fact, Update, Value, fact_of
-from tidelog.plan.localise import localise
-from tidelog.plan.push_conditions import push_conditions
+from tidelog.plan.rewrites import NETWORK
+from tidelog.plan.rewrites.localise import listeners, localise
+from tidelog.plan.rewrites.rewrite import ProgramRewrite, relations_of, rewritten
+
+if TYPE_CHECKING:
+    from tidelog.net.recursion import RecursiveComponent
 
 Node: TypeAlias = "Value | None"
 """Where a fact is stored: the value behind its `@`; None in programs without locations."""
 
 CONTRIBUTIONS = "*"
+CHOICE = "choose"
+"""The operator of the columns outside of a key: together they are those of the one fact that is chosen."""
+
+Preference: TypeAlias = "tuple[int, str] | None"
+"""The column that decides first which fact of a key is chosen, and how it moves along the recursion (`Measure.how`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,11 @@ class Aggregation:
     operators: tuple[str | None, ...]
     label: str
     span: Span | None = None
+    preference: Preference = None
+
+    @property
+    def chooses(self) -> bool:
+        return CHOICE in self.operators
 
     def group(self, contribution: Fact) -> tuple[Value, ...]:
         return tuple(v for v, op in zip(contribution.args, self.operators, strict=False) if op is None)
@@ -81,6 +99,30 @@ class NetProgram:
     arity: dict[str, int]
     facts: tuple[Fact, ...]
     warnings: tuple[Diagnostic, ...] = field(default=(), repr=False)
+    listeners: frozenset[str] = frozenset()
+    original: NetProgram | None = field(default=None, repr=False)
+    entries: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def keys(self) -> dict[str, tuple[int, ...]]:
+        """The key columns of base relations that `materialize` gives one, with their location: tables are per node."""
+        declared = {m.relation: m.keys for m in self.tree.of(tree.Materialize) if m.keys}
+        return {
+            name: tuple(i for i in range(self.arity[name]) if i + 1 in keys or i == self.at[name])
+            for name, keys in declared.items() if name in self.arity and name not in self.derived
+        }  # fmt: skip
+
+    def preferring(self, preferences: Mapping[str, Preference]) -> NetProgram:
+        """The program whose keyed relations choose by these columns first."""
+        chosen = {
+            name: replace(a, preference=preferences.get(a.head)) if a.chooses else a
+            for name, a in self.aggregations.items()
+        }  # fmt: skip
+        return replace(self, aggregations=chosen)
+
+    def entered(self, fact: Fact) -> Fact:
+        """A fact that the user gives, as the program holds it: of a relation that is chosen, a contribution."""
+        return Fact(self.entries[fact.name], fact.args) if fact.name in self.entries else fact
 
     def node(self, fact: Fact) -> Node:
         """Where the fact is stored."""
@@ -100,6 +142,13 @@ class NetProgram:
     def recursive(self) -> bool:
         return bool(recursive_relations(self.tree))
 
+    @cached_property
+    def components(self) -> tuple[RecursiveComponent, ...]:
+        """What depends on itself, in the program as written: a localised one has the same cycles."""
+        from tidelog.net.recursion import components
+
+        return self.original.components if self.original else components(self)
+
     def is_hidden(self, name: str) -> bool:
         """Whether the relation is one of contributions, which users do not see."""
         return name.endswith(CONTRIBUTIONS)
@@ -111,26 +160,59 @@ class NetProgram:
 def load(text: str, name: str = "<text>", local: bool = False) -> NetProgram:
     """The program that an NDlog text says, localised if asked; a TidelogError with everything that is wrong with it."""
     program = compile_program(ndlog.parse(text, name))
-    return compile_program(localise(program.tree)) if local else program
+    return _localised(program, (localise,)) if local else program
 
 
 def load_local(text: str, name: str = "<text>") -> NetProgram:
     """The program as nodes run it: localised, with conditions decided before anything is sent."""
     program = compile_program(ndlog.parse(text, name))
-    local = compile_program(push_conditions(localise(program.tree), program.tree))
-    return replace(local, warnings=program.warnings)
+    return _localised(program, NETWORK)
+
+
+def _localised(program: NetProgram, rewrites: Sequence[ProgramRewrite]) -> NetProgram:
+    """The tree of a program after these rewrites, compiled."""
+    local = rewritten(program.tree, *rewrites)
+    made = _compile(local, listeners(local, relations_of(program.tree)))
+    made = made.preferring({a.head: a.preference for a in program.aggregations.values()})
+    return replace(made, warnings=program.warnings, original=program)
 
 
 def compile_program(program: tree.Program) -> NetProgram:
+    """The program in the form that the algorithms work on."""
+    if is_timed(program):
+        raise error(
+            "TL1012", "this program is about time: it has lifetimes or `periodic`", _timed_span(program),
+            help="load it with tidelog.net.timed.load; `tidelog net run` runs it",
+        )  # fmt: skip
+    made = _compile(program)
+    chosen = {a.head for a in made.aggregations.values() if a.chooses}
+    measures = [c.measure for c in made.components if c.measure and c.relations & chosen] if chosen else []
+    return made.preferring({name: (i, m.how) for m in measures for name, i in m.columns}) if measures else made
+
+
+def is_timed(program: tree.Program) -> bool:
+    """Whether the program is about time: a relation has a lifetime, or a rule waits for `periodic`."""
+    return _timed_span(program) is not None
+
+
+def _timed_span(program: tree.Program) -> Span | None:
+    soft = next((m for m in program.of(tree.Materialize) if m.lifetime is not None), None)
+    if soft is not None:
+        return soft.span
+    return next((a.span for r in program.rules for a, _ in atoms_of(r) if a.name == PERIODIC), None)
+
+
+def _compile(program: tree.Program, sets: frozenset[str] = frozenset()) -> NetProgram:
+    """`sets` are relations without multiplicities."""
     report = Report()
     signatures = check_program(program, report)
     report.check()
-    builder = _Builder(signatures.arity, signatures.at)
+    builder = RuleBuilder(signatures.arity, signatures.at, sets, chosen_keys(program, signatures))
     for rule in program.rules:
         builder.add(rule)
     return NetProgram(
         program, tuple(builder.rules), builder.aggregations, builder.at, builder.arity, tuple(builder.facts),
-        tuple(in_source_order(d for d in report.diagnostics if d.severity is Severity.WARNING)),
+        tuple(in_source_order(d for d in report.diagnostics if d.severity is Severity.WARNING)), sets,
     )  # fmt: skip
 
 
@@ -147,6 +229,19 @@ def parse_facts(text: str, program: NetProgram, name: str = "<facts>") -> list[F
             facts.append(fact)
     report.check()
     return facts
+
+
+def parse_ground(text: str, program: NetProgram, name: str = "<fact>") -> Fact:
+    """The fact that a text such as `path(@a,c)` states, of any relation of the program."""
+    rules = ndlog.parse(text.strip().rstrip(".") + ".", name).rules
+    fact = fact_of(rules[0].heads[0]) if len(rules) == 1 and rules[0].body is None else None
+    if fact is None:
+        raise error("TL1014", "a fact holds constants only and has no body", rules[0].span if rules else None)
+    if program.arity.get(fact.name) != len(fact.args):
+        raise error(
+            "TL1040", f"the program has no relation `{fact.name}` with {len(fact.args)} arguments", rules[0].span
+        )
+    return fact
 
 
 def parse_updates(text: str, program: NetProgram, name: str = "<updates>") -> list[Update]:
@@ -174,13 +269,21 @@ def _check_base(atom: tree.Atom, program: NetProgram, report: Report) -> None:
             "TL1001", f"`{atom.name}` has {program.arity[atom.name]} arguments in the program, here {len(atom.args)}",
             atom.span,
         )  # fmt: skip
+    elif isinstance(atom.args[program.at[atom.name] or 0] if program.at[atom.name] is not None else None, tree.Record):
+        report.error("TL1002", "a location is the name of a node, not a list", atom.span)
     elif atom.at is not None and atom.at != program.at[atom.name]:
         report.error("TL1002", f"the program writes the `@` of `{atom.name}` elsewhere", atom.span)
 
 
-class _Builder:
-    def __init__(self, arity: dict[str, int], at: dict[str, int | None]) -> None:
-        self.arity, self.at = dict(arity), dict(at)
+class RuleBuilder:
+    def __init__(
+        self,
+        arity: dict[str, int],
+        at: dict[str, int | None],
+        sets: frozenset[str],
+        keys: dict[str, frozenset[int]],
+    ) -> None:
+        self.arity, self.at, self.sets, self.keys = dict(arity), dict(at), sets, keys
         self.rules: list[NetRule] = []
         self.aggregations: dict[str, Aggregation] = {}
         self.facts: list[Fact] = []
@@ -203,6 +306,10 @@ class _Builder:
         made = NetRule(number, label, head.name, head.args, tuple(body), tuple(conditions), rule.span)
         if any(isinstance(arg, tree.HeadAggregate) for arg in head.args):
             made = self._contribution(made)
+        elif head.name in self.keys:
+            made = self._choice(made)
+        elif head.name in self.sets and body:
+            made = self._once(made)
         if body:
             self.rules.append(made)
         else:
@@ -231,6 +338,25 @@ class _Builder:
         self.arity[name], self.at[name] = len(columns), self.at[rule.head]
         self.aggregations[name] = Aggregation(name, rule.head, operators, rule.label, rule.span)
         return replace(rule, head=name, head_args=tuple(columns))
+
+    def _choice(self, rule: NetRule) -> NetRule:
+        """The rule for a derived relation with a key: of its contributions one of each key is chosen."""
+        name, key = rule.head + CONTRIBUTIONS, self.keys[rule.head]
+        self.arity[name], self.at[name] = len(rule.head_args), self.at[rule.head]
+        operators = tuple(None if i in key else CHOICE for i in range(len(rule.head_args)))
+        self.aggregations.setdefault(name, Aggregation(name, rule.head, operators, rule.label, rule.span))
+        return replace(rule, head=name)
+
+    def _once(self, rule: NetRule) -> NetRule:
+        """The rule for a relation that is a set: the matches of the body, at its node if the head names it."""
+        name, first = rule.head + CONTRIBUTIONS, rule.body[0]
+        at = self.at[first.name]
+        place = None if at is None else first.args[at]
+        self.arity[name] = len(rule.head_args)
+        self.at[name] = rule.head_args.index(place) if place in rule.head_args else self.at[rule.head]
+        operators = (None,) * len(rule.head_args)
+        self.aggregations[name] = Aggregation(name, rule.head, operators, rule.label, rule.span)
+        return replace(rule, head=name)
 
 
 def _aggregated(column: tree.HeadAggregate) -> tree.Term:

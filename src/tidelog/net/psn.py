@@ -3,17 +3,19 @@
 A scheduler decides which update a node picks next; `picking` says how many make a complete-iteration: one (a
 PSN-iteration), several, or all that the chosen node holds (section 4, discussion). With `cancel`, an update that meets
 its complement in the buffer disappears with it (Lemma 17). On a configuration with annotations this is the PSN of
-section 5. A message is an update that a node makes for another node.
+section 5. A message is an update, of whatever weight, that a node makes for another node.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from tidelog.net.algorithms import check_program
 from tidelog.net.configuration import Configuration
 from tidelog.net.delta import Made
-from tidelog.net.schedulers import Fifo, Scheduler
+from tidelog.net.schedulers import Fifo, PendingUpdate, Scheduler
 from tidelog.net.values import Update
 
 Watch = Callable[[list[Update], Made], None]
@@ -41,56 +43,64 @@ def psn(
 ) -> Run:
     """Runs until nothing can be picked. `picking` is the most updates of one iteration; None picks all of a node."""
     scheduler = scheduler or Fifo()
+    check_program(configuration.program, configuration.derivations, cancel)
     run = Run(configuration)
     node = configuration.program.node
-    for update in configuration.U.elements():
-        scheduler.add(update, None, node(update.fact))
-    for update in configuration.insert(burst):
-        _send(run, scheduler, update, None, cancel)
+    for update, count in configuration.U.items():
+        scheduler.add(update, None, node(update.fact), copies=count)
+    for update, count in Counter(configuration.insert(burst)).items():
+        _send(run, scheduler, update, count, None, cancel)
     while True:
-        chosen = scheduler.next(configuration.may_pick)
-        if chosen is None:
+        first = scheduler.take(configuration.may_pick)
+        if first is None:
             break
-        picked = [chosen, *_more(configuration, scheduler, chosen, picking)]
+        picked = _choose(configuration, scheduler, first, picking)
         made = configuration.complete_iteration(picked)
         run.iterations += 1
         run.updates += len(picked)
-        source = node(chosen.fact)
         for update, count in made:
-            for _ in range(count):
-                run.messages += node(update.fact) != source
-                _send(run, scheduler, update, source, cancel)
+            run.messages += node(update.fact) != first.destination
+            _send(run, scheduler, update, count, first.destination, cancel)
         if watch:
-            watch(picked, made)
+            watch(list(picked.elements()), made)
     run.waiting = list(configuration.U.elements())
     return run
 
 
-def _send(run: Run, scheduler: Scheduler, update: Update, source: object, cancel: bool) -> None:
+def _send(run: Run, scheduler: Scheduler, update: Update, count: int, source: object, cancel: bool) -> None:
     """The update, already in 𝒰, is handed to the scheduler, or leaves 𝒰 together with its complement."""
-    if cancel and run.configuration.cancel(update):
-        scheduler.withdraw(update.complement)
-        run.cancelled += 1
-    else:
-        scheduler.add(update, source, run.configuration.program.node(update.fact))
+    met = run.configuration.cancel(update, count) if cancel else 0
+    if met:
+        scheduler.withdraw(update.complement, met)
+        run.cancelled += met
+    if count > met:
+        scheduler.add(update, source, run.configuration.program.node(update.fact), copies=count - met)
 
 
-def _more(configuration: Configuration, scheduler: Scheduler, chosen: Update, picking: int | None) -> list[Update]:
-    """Further updates for the same node, up to the number asked for, that may be picked after the chosen ones."""
-    if picking == 1:
-        return []
-    taken = {chosen: 1}
-    place = configuration.program.node(chosen.fact)
+def _choose(
+    configuration: Configuration, scheduler: Scheduler, first: PendingUpdate, picking: int | None
+) -> Counter[Update]:
+    """What is picked now: as much of the first as may be, and up to `picking` updates for the same node with it.
 
-    def may_pick(update: Update) -> bool:
-        gained = taken.get(update.complement, 0) - taken.get(update, 0)
+    Insertions come first, so that a deletion finds what is inserted with it.
+    """
+    taken: Counter[Update] = Counter()
+
+    def possible(update: Update) -> bool:
+        gained = taken[update.complement] - taken[update]
         return update.sign > 0 or configuration.available(update) + gained > 0
 
-    more: list[Update] = []
-    while picking is None or len(more) < picking - 1:
-        update = scheduler.next_at(place, may_pick)
-        if update is None:
+    chosen = 0
+    found: PendingUpdate | None = first
+    while found is not None:
+        update, count = found.update, found.copies
+        gained = taken[update.complement] - taken[update]
+        n = count if update.sign > 0 else min(count, configuration.available(update) + gained)
+        if n < count:
+            scheduler.add(update, None, found.destination, copies=count - n)
+        taken[update] += n
+        chosen += 1
+        if chosen == picking:
             break
-        taken[update] = taken.get(update, 0) + 1
-        more.append(update)
-    return sorted(more, key=lambda u: -u.sign)
+        found = scheduler.take_at(first.destination, possible)
+    return Counter(dict(sorted(taken.items(), key=lambda t: -t[0].sign)))

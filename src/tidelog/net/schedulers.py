@@ -19,28 +19,31 @@ from tidelog.net.values import Update
 MayPick = Callable[[Update], bool]
 
 
-class Pending(NamedTuple):
-    """An update that waits to be picked, the node that it is for, and what travels with it."""
+class PendingUpdate(NamedTuple):
+    """An update that waits to be picked, the node that it is for, what travels with it, and of how many copies."""
 
     update: Update
     destination: Any
     load: Any
+    copies: int = 1
 
 
 class Scheduler:
     """First in, first out; the others override `candidates`, which gives the places of updates, most wanted first."""
 
     def __init__(self) -> None:
-        self.pending: OrderedDict[int, Pending] = OrderedDict()
+        self.pending: OrderedDict[int, PendingUpdate] = OrderedDict()
         self._at: dict[Any, OrderedDict[int, None]] = {}
         self._withdrawn: Counter[Update] = Counter()
         self._places = 0
 
-    def add(self, update: Update, source: Any = None, destination: Any = None, load: Any = None) -> None:
-        """An update that the node `source` sends to the node `destination`; None sends the updates of a burst."""
+    def add(
+        self, update: Update, source: Any = None, destination: Any = None, load: Any = None, copies: int = 1
+    ) -> None:
+        """Copies of an update that the node `source` sends to the node `destination`; None sends those of a burst."""
         place = self._places
         self._places += 1
-        self.pending[place] = Pending(update, destination, load)
+        self.pending[place] = PendingUpdate(update, destination, load, copies)
         at = self._at.get(destination)
         if at is None:
             at = self._at[destination] = OrderedDict()
@@ -57,17 +60,17 @@ class Scheduler:
         found = self.take_at(node, may_pick)
         return found and found.update
 
-    def take(self, may_pick: MayPick | None = None) -> Pending | None:
+    def take(self, may_pick: MayPick | None = None) -> PendingUpdate | None:
         """`next`, with its destination and load; without `may_pick` anything may be."""
         return self._first(self.candidates(), may_pick)
 
-    def take_at(self, node: Any, may_pick: MayPick | None = None) -> Pending | None:
+    def take_at(self, node: Any, may_pick: MayPick | None = None) -> PendingUpdate | None:
         """`next_at`, with its destination and load."""
         return self._first(iter(self._at.get(node, ())), may_pick)
 
-    def withdraw(self, update: Update) -> None:
-        """One copy of the update will not be handed out."""
-        self._withdrawn[update] += 1
+    def withdraw(self, update: Update, copies: int = 1) -> None:
+        """So many copies of the update will not be handed out."""
+        self._withdrawn[update] += copies
 
     def candidates(self) -> Iterator[int]:
         return iter(self.pending)
@@ -78,13 +81,16 @@ class Scheduler:
     def left(self, place: int) -> None:
         """The update at this place is gone."""
 
-    def _first(self, places: Iterator[int], may_pick: MayPick | None) -> Pending | None:
+    def _first(self, places: Iterator[int], may_pick: MayPick | None) -> PendingUpdate | None:
         dropped: list[int] = []
-        found: Pending | None = None
+        found: PendingUpdate | None = None
         for place in places:
             waiting = self.pending[place]
             if self._withdrawn and self._withdrawn[waiting.update] > 0:
-                self._withdrawn[waiting.update] -= 1
+                withdrawn = min(waiting.copies, self._withdrawn[waiting.update])
+                self._withdrawn[waiting.update] -= withdrawn
+                waiting = self.pending[place] = waiting._replace(copies=waiting.copies - withdrawn)
+            if not waiting.copies:
                 dropped.append(place)
             elif may_pick is None or may_pick(waiting.update):
                 found = waiting
@@ -96,7 +102,8 @@ class Scheduler:
         return found
 
     def __len__(self) -> int:
-        return len(self.pending) - self._withdrawn.total()
+        """How many copies wait."""
+        return sum(waiting.copies for waiting in self.pending.values()) - self._withdrawn.total()
 
 
 class Fifo(Scheduler):

@@ -27,6 +27,7 @@ class FactSets:
         self._nodes: list[tuple[int, int, int, int]] = [(0, -1, 0, 0)]
         self._known: dict[tuple[int, int, int, int], int] = {}
         self._unions: dict[tuple[int, int], int] = {}
+        self._sizes: dict[int, int] = {EMPTY: 0}
 
     def number(self, fact: Fact) -> int:
         number = self._numbers.get(fact)
@@ -80,7 +81,10 @@ class FactSets:
         return frozenset(self._facts[n] for n in self._bits(a))
 
     def size(self, a: int) -> int:
-        return sum(1 for _ in self._bits(a))
+        found = self._sizes.get(a)
+        if found is None:
+            found = self._sizes[a] = sum(1 for _ in self._bits(a))
+        return found
 
     def show(self, a: int) -> str:
         """The set as the papers write it."""

@@ -7,6 +7,7 @@ annotations this is the extended SN of section 5. SN is what the checker and the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from tidelog.net.configuration import Configuration
@@ -20,12 +21,12 @@ from tidelog.net.values import Fact, Update
 def sn_iteration(configuration: Configuration) -> Made:
     """Picks, fires and commits all updates. A deletion whose fact is nowhere stays in 𝒰."""
     U = configuration.U
-    chosen = [u for u in U.elements() if u.sign > 0]
-    available = {u: configuration.available(u) for u in U if u.sign < 0}
-    for u in chosen:
-        if u.complement in available:
-            available[u.complement] += 1
-    chosen += [u for u, n in available.items() for _ in range(min(n, U[u]))]
+    chosen = Counter({u: n for u, n in U.items() if u.sign > 0})
+    for u, n in U.items():
+        if u.sign < 0:
+            found = min(n, configuration.available(u) + U.get(u.complement, 0))
+            if found:
+                chosen[u] = found
     return configuration.complete_iteration(chosen)
 
 

@@ -27,14 +27,14 @@ class Store:
         self._facts: dict[str, dict[Fact, None]] = {}
         self._indexes: dict[str, dict[tuple[int, ...], _Index]] = {}
 
-    def change(self, view: int, fact: Fact, tag: Tag, sign: int) -> None:
-        """Adds (sign +1) or takes away (sign -1) one copy."""
+    def change(self, view: int, fact: Fact, tag: Tag, change: int) -> None:
+        """Adds so many copies, or takes them away if `change` is negative."""
         copies = self.views[view].get(fact)
         if copies is None:
             copies = self.views[view][fact] = {}
             if fact not in self.views[1 - view]:
                 self._enter(fact)
-        count = copies.get(tag, 0) + sign
+        count = copies.get(tag, 0) + change
         if count < 0:
             raise InternalError(f"there is no copy of {fact} to delete")
         if count:

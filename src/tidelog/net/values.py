@@ -8,6 +8,7 @@ fact; with the algorithm of section 5 it carries the annotation (S,H) of that co
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from tidelog.errors import InternalError
@@ -30,10 +31,14 @@ class Fact(NamedTuple):
 
 
 class Annotation(NamedTuple):
-    """The derivation set S and the infinite-count set H of section 5, as numbers of a `sets.FactSets`."""
+    """The derivation set S and the infinite-count set H of section 5, as numbers of a `sets.FactSets`.
+
+    `worst` is the worst value of a recursive min or max that the derivation needs (see `supports`).
+    """
 
     support: int
     infinite: int
+    worst: Value | None = None
 
 
 class Update(NamedTuple):
@@ -109,3 +114,8 @@ def order_key(value: Value) -> tuple[int, object]:
 
 def fact_order(fact: Fact) -> tuple[str, tuple[tuple[int, object], ...]]:
     return fact.name, tuple(map(order_key, fact.args))
+
+
+def show_counts(facts: Mapping[Fact, int]) -> str:
+    """`{p(a), q(b) × 3}`."""
+    return "{" + ", ".join(sorted(str(f) if n == 1 else f"{f} × {n}" for f, n in facts.items())) + "}"

@@ -1,7 +1,8 @@
 """Rules as the planner sees them: numbered slots instead of names, flat atoms, one definition per computed value.
 
-A `CoreRule` says the same as its clause. Its body is a set of items whose order does not matter; `order.py` turns
-it into steps. Arguments are slots, constants, or None for a column that nobody looks at.
+A `CoreRule` says the same as its clause; an `AggregateRelation` is what a rewrite makes of an aggregate. A body is a
+set of items whose order does not matter; `orders/` turns it into steps. Arguments are slots, constants, or None for a
+column that nobody looks at.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class CoreRule:
     """`relation(args) :- body`. `number` is the clause's number in the program.
 
     A subsumption clause derives the tuples that are to be dropped; `subsumes` is then True and the body begins with
-    the dropped atom and the one that stays.
+    the dropped atom and the one that stays. Of several rules that a rewrite has made of one, each is another `variant`.
     """
 
     number: int
@@ -116,9 +117,48 @@ class CoreRule:
     slots: tuple[tuple[str, Kind], ...]
     clause: Clause
     subsumes: bool = False
+    variant: int = 0
 
     def atoms(self) -> list[CoreAtom]:
         return [item for item in self.body if isinstance(item, CoreAtom)]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateRelation:
+    """`relation(group…, result)`: for each tuple of `domain`, the aggregate over its matches, if it has a value.
+
+    `group` are the slots of the columns, in order, and `result` that of the last one. The aggregate's body has no
+    aggregates in it. `number` is that of the clause it comes from.
+    """
+
+    number: int
+    relation: str
+    domain: str
+    group: tuple[int, ...]
+    result: int
+    aggregate: Aggregated
+    slots: tuple[tuple[str, Kind], ...]
+    clause: Clause
+
+    @property
+    def groups(self) -> tuple[Slot, ...]:
+        """The group as arguments of an atom."""
+        return tuple(map(Slot, self.group))
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return tuple(self.slots[slot][1] for slot in (*self.group, self.result))
+
+    def rule(self) -> CoreRule:
+        """The whole relation as one rule."""
+        return CoreRule(
+            self.number,
+            self.relation,
+            (*self.groups, Slot(self.result)),
+            (CoreAtom(self.domain, self.groups), CoreDefine(self.result, self.aggregate)),
+            self.slots,
+            self.clause,
+        )
 
 
 def slots_in(arguments: tuple[Argument, ...]) -> Iterator[int]:
@@ -167,6 +207,27 @@ def known_from(slots: Iterable[int], items: Iterable[CoreItem]) -> frozenset[int
         pending = still
 
 
+def known_from_atoms(items: Iterable[CoreItem]) -> frozenset[int]:
+    """The slots that have a value once the atoms among the items are matched."""
+    items = list(items)
+    return known_from((s for item in items if isinstance(item, CoreAtom) for s in slots_in(item.args)), items)
+
+
+def gives_many(item: CoreItem) -> bool:
+    """Whether a definition gives its slot several values: a range."""
+    return isinstance(item, CoreDefine) and isinstance(item.expression, Computed) and item.expression.op == "range"
+
+
+def relations_in(body: Iterable[CoreItem]) -> Iterator[str]:
+    """The relations that a body reads, those inside aggregates too."""
+    for item in body:
+        match item:
+            case CoreAtom(relation=name) | CoreAbsent(relation=name):
+                yield name
+            case CoreDefine(expression=Aggregated(body=inner)):
+                yield from relations_in(inner)
+
+
 def positioned(items: Iterable[CoreItem]) -> list[CoreItem]:
     """The items with their atoms numbered from 0."""
     result: list[CoreItem] = []
@@ -180,7 +241,7 @@ def positioned(items: Iterable[CoreItem]) -> list[CoreItem]:
 
 
 __all__ = [
-    "Aggregated", "Argument", "Called", "Computed", "Const", "CoreAbsent", "CoreAtom", "CoreDefine", "CoreFilter",
-    "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "inputs_of", "known_from", "mentions",
-    "positioned", "slots_in",
+    "AggregateRelation", "Aggregated", "Argument", "Called", "Computed", "Const", "CoreAbsent", "CoreAtom",
+    "CoreDefine", "CoreFilter", "CoreItem", "CoreRule", "Counted", "Expression", "Iterated", "Packed", "gives_many",
+    "inputs_of", "known_from", "known_from_atoms", "mentions", "positioned", "relations_in", "slots_in",
 ]  # fmt: skip

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from tidelog.analysis.clauses import Clause
 from tidelog.analysis.types import AdtType
-from tidelog.analysis.typing import ClauseTypes
+from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.errors import InternalError
 from tidelog.lang import tree
 from tidelog.plan import core
 from tidelog.plan.steps import Const, Operand, Slot
-from tidelog.values import Kind
+from tidelog.values import Kind, canonical
 
 _NEVER = core.CoreFilter("=", Kind.NUMBER, Const(Kind.NUMBER, 0), Const(Kind.NUMBER, 1))
 
@@ -73,7 +73,7 @@ class _Flattener:
                 raise InternalError(f"{type(literal).__name__} in a clause's body")
 
     def equation(self, left: tree.Term, right: tree.Term, names: dict[str, int], items: list[core.CoreItem]) -> None:
-        left, right = _uncast(left), _uncast(right)
+        left, right = self.uncast(left), self.uncast(right)
         if isinstance(left, tree.Wildcard) or isinstance(right, tree.Wildcard):
             return
         if isinstance(left, tree.Record) and isinstance(right, tree.Record):
@@ -118,15 +118,15 @@ class _Flattener:
                 return self.resolve(Slot(names[name]))
             case tree.Wildcard():
                 return Slot(self.new_slot("_", self.types.kind_of(term)))
-            case tree.Cast(term=inner):
+            case tree.Cast(term=inner) if not self.rereads(term):
                 return self.operand(inner, names, items)
             case tree.Number(value=number):
                 kind = self.types.kind_of(term)
-                return Const(kind, float(number) if kind is Kind.FLOAT else number)
+                return Const(kind, canonical(float(number)) if kind is Kind.FLOAT else number)
             case tree.Unsigned(value=number):
                 return Const(Kind.UNSIGNED, number)
             case tree.Float(value=real):
-                return Const(Kind.FLOAT, real)
+                return Const(Kind.FLOAT, canonical(real))
             case tree.String(value=text):
                 return Const(Kind.SYMBOL, text)
             case tree.Nil():
@@ -146,6 +146,8 @@ class _Flattener:
                 kinds = self.types.signature_of(term).params
                 operands = tuple(operand(a, names, items) for a in args)
                 expression = core.Computed(op, self.types.kind_of(term), operands, kinds)
+            case tree.Cast(term=inner):  # to a float: the word may not be one that stands for it
+                expression = core.Computed("reread", Kind.FLOAT, (operand(inner, names, items),), (Kind.NUMBER,))
             case tree.UserFunctor(name=name, args=args):
                 expression = core.Called(name, tuple(operand(a, names, items) for a in args))
             case tree.Record(args=args):
@@ -222,6 +224,17 @@ class _Flattener:
         united = [self.unify(a, b) for a, b in pairs]  # every pair, also after one that cannot be
         return all(united)
 
+    # ---- casts
+
+    def rereads(self, cast: tree.Cast) -> bool:
+        """Whether the cast is more than another name for the same word: the bits of something else as a float."""
+        return self.types.kind_of(cast) is Kind.FLOAT and self.types.kind_of(cast.term) is not Kind.FLOAT
+
+    def uncast(self, term: tree.Term) -> tree.Term:
+        while isinstance(term, tree.Cast) and not self.rereads(term):
+            term = term.term
+        return term
+
     # ---- slots
 
     def new_slot(self, name: str, kind: Kind) -> int:
@@ -282,12 +295,6 @@ class _Flattener:
 def _has_one_value(expression: core.Expression) -> bool:
     """Whether the value depends on the inputs and nothing else: two ranges run independently of each other."""
     return isinstance(expression, core.Packed) or (isinstance(expression, core.Computed) and expression.op != "range")
-
-
-def _uncast(term: tree.Term) -> tree.Term:
-    while isinstance(term, tree.Cast):
-        term = term.term
-    return term
 
 
 def _is_constant(term: tree.Term) -> bool:

@@ -34,9 +34,17 @@ def reads(step: steps.Step) -> set[int]:
             return set(_slots(fields))
         case steps.File(args=args, parts=parts):
             return {*_slots(args), *(part.row for part in parts)}
+        case steps.Fold(parts=parts, since=since):
+            return {*(part.row for part in parts), *(since or ())}
+        case steps.Tell(args=args, before=before, after=after):
+            return {*_slots(args), before, after}
+        case steps.Send(slots=slots):
+            return set(slots)
+        case steps.AtHome(operand=operand):
+            return set(_slots(() if operand is None else (operand,)))
         case steps.Unpack(record=record, checks=checks):
             return set(_slots((record, *(value for _, value in checks))))
-        case steps.Aggregate(value=value, body=body):
+        case steps.AggregateStep(value=value, body=body):
             inner = set(_slots(() if value is None else (value,)))
             for inside in reversed(body):
                 inner = (inner - writes(inside)) | reads(inside)
@@ -53,6 +61,10 @@ def writes(step: steps.Step) -> set[int]:
             return _row_of(m)
         case steps.Unpack(outputs=outputs):
             return {slot for _, slot in outputs}
+        case steps.Receive(slots=slots):
+            return set(slots)
+        case steps.Fold(before=before, after=after):
+            return {before, after}
         case (
             steps.Compute(target=target)
             | steps.Call(target=target)
@@ -60,7 +72,7 @@ def writes(step: steps.Step) -> set[int]:
             | steps.Pack(target=target)
             | steps.Fresh(target=target)
             | steps.CurrentIteration(target=target)
-            | steps.Aggregate(target=target)
+            | steps.AggregateStep(target=target)
         ):
             return {target}
     return set()

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.graph import Stratum
+from tidelog.analysis.strata import Stratum
 from tidelog.analysis.unsupported import refuse_unsupported
 from tidelog.errors import Report
 from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core, steps
-from tidelog.plan.delta import delta_plans
-from tidelog.plan.equivalences import classes_of, implicit_equivalences, rules_by_classes, sizes_of
-from tidelog.plan.estimate import Estimate, Guess
-from tidelog.plan.flatten import flatten
-from tidelog.plan.indexes import Index, fewest_indexes, signatures
-from tidelog.plan.order import order
+from tidelog.plan.gates import GatePlan
+from tidelog.plan.orders.delta import delta_plans
+from tidelog.plan.orders.estimate import Estimate, Guess
+from tidelog.plan.orders.order import order
+from tidelog.plan.rewrites import BATCH
+from tidelog.plan.rewrites.read_classes import classes_of, implicit_equivalences, sizes_of
+from tidelog.plan.stateful import Rewriting
 
 
 @dataclass(frozen=True)
 class StratumPlan:
-    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found.
+    """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found. What some relations are
+    sent goes through their `gates`.
 
     A `counted` one finds each derivation once, for relations that keep state.
     """
@@ -31,29 +34,42 @@ class StratumPlan:
     once: tuple[steps.Plan, ...]
     delta: tuple[steps.Plan, ...]
     counted: bool = False
+    gates: tuple[GatePlan, ...] = ()
 
-    @property
-    def subsumptions(self) -> tuple[core.CoreRule, ...]:
-        return tuple(rule for rule in self.rules if rule.subsumes)
+    @cached_property
+    def facts(self) -> dict[str, list[tuple[steps.Const, ...]]]:
+        """The facts of the program's text, by relation: they are among `once`, a plan each that has nothing to find."""
+        found: dict[str, list[tuple[steps.Const, ...]]] = {}
+        for emit in filter(None, map(_fact, self.once)):
+            found.setdefault(emit.relation, []).append(tuple(a for a in emit.args if isinstance(a, steps.Const)))
+        return found
+
+    @cached_property
+    def starting(self) -> tuple[steps.Plan, ...]:
+        """`once` without the facts."""
+        return tuple(plan for plan in self.once if _fact(plan) is None)
+
+
+def _fact(plan: steps.Plan) -> steps.Emit | None:
+    match plan.steps:
+        case (steps.Emit(args=args) as emit,) if all(isinstance(arg, steps.Const) for arg in args):
+            return emit
+    return None
 
 
 @dataclass(frozen=True)
 class ProgramPlan:
-    """The plans of a program; its rules know the `implicit` equivalences by their classes."""
+    """The plans of a program; its rules know the `implicit` equivalences by their classes. `parts` are the columns of
+    the relations that parts of bodies have become."""
 
     checked: Checked
     strata: tuple[StratumPlan, ...]
-    indexes: dict[str, list[Index]]
     implicit: frozenset[str] = frozenset()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        return columns_of(self.checked, self.implicit)
-
-    def plans(self) -> Iterator[steps.Plan]:
-        for stratum in self.strata:
-            yield from stratum.once
-            yield from stratum.delta
+        return columns_of(self.checked, self.implicit) | dict(self.parts)
 
 
 def columns_of(checked: Checked, implicit: frozenset[str]) -> dict[str, tuple[str, ...]]:
@@ -72,37 +88,35 @@ def refuse_unplannable(checked: Checked) -> None:
     report.check()
 
 
+def rules_of_program(checked: Checked) -> ProgramPlan:
+    """The strata with their rules, and no plans yet: evaluation orders a stratum by what is there when it begins."""
+    implicit = implicit_equivalences(checked)
+    rewriting = Rewriting(checked, BATCH, implicit, with_state=False)
+    with deep_recursion():
+        for stratum in checked.strata:
+            rewriting.add(stratum)
+    strata = tuple(
+        StratumPlan(Stratum(s.relations, (), s.recursive), s.rules, (), (), gates=s.gates) for s in rewriting.strata
+    )
+    made = (rule for s in strata for rule in s.rules if rule.relation not in checked.relations)
+    parts = {rule.relation: tuple(rule.slots[slot][0] for slot in core.slots_in(rule.args)) for rule in made}
+    return ProgramPlan(checked, strata, implicit, parts)
+
+
 def plan_program(checked: Checked) -> ProgramPlan:
     """Plans for every rule, ordered without statistics; what cannot be evaluated yet is refused."""
     refuse_unplannable(checked)
-    implicit = implicit_equivalences(checked)
-    arities = {name: len(columns) for name, columns in columns_of(checked, implicit).items()}
-    guess = Guess(arities)
+    program = rules_of_program(checked)
+    guess = Guess({name: len(columns) for name, columns in program.columns.items()})
     with deep_recursion():
-        strata = tuple(
-            plan_stratum(checked, stratum, guess, rules_by_classes(flat_rules(checked, stratum), implicit))
-            for stratum in checked.strata
-        )
-    plans = [plan for s in strata for plan in (*s.once, *s.delta)]
-    needed = signatures(plans, arities)
-    indexes = {name: fewest_indexes(name, found) for name, found in needed.items()}
-    return ProgramPlan(checked, strata, indexes, implicit)
-
-
-def flat_rules(checked: Checked, stratum: Stratum) -> tuple[core.CoreRule, ...]:
-    return tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
+        strata = tuple(plan_stratum(s.stratum, s.rules, guess) for s in program.strata)
+    return replace(program, strata=strata)
 
 
 def plan_stratum(
-    checked: Checked,
-    stratum: Stratum,
-    estimate: Estimate,
-    rules: tuple[core.CoreRule, ...] | None = None,
-    counted: bool = False,
+    stratum: Stratum, rules: tuple[core.CoreRule, ...], estimate: Estimate, counted: bool = False
 ) -> StratumPlan:
-    """The plans of a stratum; `rules` spares the work when they are known from an earlier planning."""
-    if rules is None:
-        rules = flat_rules(checked, stratum)
+    """The plans of a stratum with these rules, in the order that the estimate makes the best."""
     once: list[steps.Plan] = []
     delta: list[steps.Plan] = []
     for rule in rules:

@@ -2,8 +2,13 @@
 
 What is always true of a stratum without a reason to be `whole`: the bodies of its rules are positive atoms, negated
 atoms with every column bound, filters and definitions without aggregates; its negated atoms and aggregates are over
-strata before it. Projections (`projections.py`), aggregates and their domains (`aggregate_relations.py`) are strata of
-their own, each before the first that reads it.
+strata before it. Of the tuples that an atom matches, at most one atom of a body has several that differ in nothing that
+the rule looks at. Projections, parts, aggregates and their domains are strata of their own, each before the first that
+reads it; but a projection or a part that reads a relation of the stratum which asks for it belongs to that stratum.
+
+Where equivalences are to be held `by_classes`, an `eqrel` that its own stratum does not read has the pairs that were
+given and derived, and no others; a stratum behind it has the classes that follow from them, and rules read those
+(`read_classes.py`). Elsewhere its stratum is whole.
 
 A `whole` stratum keeps its rules as they are. What it holds is no sum of derivations, or depends on the order in which
 they are found, so that a change which reaches it evaluates it anew.
@@ -11,18 +16,24 @@ they are found, so that a change which reaches it evaluates it anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.graph import Stratum
+from tidelog.analysis.strata import Stratum
 from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core
-from tidelog.plan.aggregate_relations import AggregateRelation, extract_aggregates
 from tidelog.plan.flatten import flatten
-from tidelog.plan.projections import project_negations
+from tidelog.plan.gates import GatePlan, choice_keys, gates_of
+from tidelog.plan.rewrites import STATEFUL, WHOLE
+from tidelog.plan.rewrites.extract_aggregates import extract_aggregates, groups_are_recursive
+from tidelog.plan.rewrites.parts import PartRelations
+from tidelog.plan.rewrites.read_classes import classes_of, implicit_equivalences, sizes_of
+from tidelog.plan.rewrites.rewrite import Made, Rewrite, RuleScope, applied
 from tidelog.plan.steps import Const, Operand
 from tidelog.plan.text_facts import gather_facts
+from tidelog.plan.whole import reason_to_be_whole
 from tidelog.values import Kind
 
 RECURSIVE_GROUPS = "an aggregate whose groups the recursion finds"
@@ -30,26 +41,38 @@ RECURSIVE_GROUPS = "an aggregate whose groups the recursion finds"
 
 @dataclass(frozen=True, slots=True)
 class StatefulStratum:
-    """Relations that depend on each other, and what defines them: rules, or one aggregate.
+    """Relations that depend on each other, and what defines them: rules, one aggregate, or the `equivalence` whose
+    classes they are.
 
-    `whole` says why a change evaluates the stratum anew. `inputs` are the relations of other strata that it reads.
+    `whole` says why a change evaluates the stratum anew. `inputs` are the relations of other strata that it reads,
+    `gates` what its derived tuples go through.
     """
 
     relations: tuple[str, ...]
     inputs: tuple[str, ...]
     rules: tuple[core.CoreRule, ...] = ()
-    aggregate: AggregateRelation | None = None
+    aggregate: core.AggregateRelation | None = None
     whole: str | None = None
     recursive: bool = False
+    equivalence: str | None = None
+    gates: tuple[GatePlan, ...] = ()
+
+    @property
+    def defined(self) -> bool:
+        """Whether it holds more than facts."""
+        return bool(self.rules or self.aggregate or self.equivalence)
 
 
 @dataclass(frozen=True, slots=True)
 class StatefulProgram:
-    """The strata in order of evaluation, and the kinds of the columns of every relation, auxiliary ones included."""
+    """The strata in order of evaluation; the kinds of the columns of every relation, auxiliary ones included, and the
+    names of their types, where those are known; and the `implicit` equivalences, which are known by their classes."""
 
     checked: Checked
     strata: tuple[StatefulStratum, ...]
     kinds: Mapping[str, tuple[Kind, ...]]
+    types: Mapping[str, tuple[str, ...]]
+    implicit: frozenset[str] = frozenset()
 
     @property
     def arities(self) -> dict[str, int]:
@@ -61,96 +84,153 @@ class StatefulProgram:
         return tuple(name for name in self.kinds if name not in self.checked.relations)
 
 
-def stateful_program(checked: Checked) -> StatefulProgram:
+def stateful_program(
+    checked: Checked, by_classes: bool = False, rewrites: Sequence[Rewrite] = STATEFUL
+) -> StatefulProgram:
     """The program's rules, rewritten; everything they define is as before."""
-    rewrite = _Rewrite(checked)
+    implicit = implicit_equivalences(checked) if by_classes else frozenset[str]()
+    rewriting = Rewriting(checked, rewrites, implicit, with_state=True)
     with deep_recursion():
         for stratum in checked.strata:
-            rewrite.add(stratum)
-    return StatefulProgram(checked, tuple(rewrite.strata), rewrite.kinds)
+            rewriting.add(stratum)
+            for name in sorted(implicit.intersection(stratum.relations)):
+                rewriting.add_classes(name)
+    return StatefulProgram(checked, tuple(rewriting.strata), rewriting.kinds, rewriting.types, implicit)
 
 
-def relations_in(body: Iterable[core.CoreItem]) -> Iterator[str]:
-    """The relations that a body reads, those inside aggregates too."""
-    for item in body:
-        match item:
-            case core.CoreAtom(relation=name) | core.CoreAbsent(relation=name):
-                yield name
-            case core.CoreDefine(expression=core.Aggregated(body=inner)):
-                yield from relations_in(inner)
+def flat_rules(checked: Checked, stratum: Stratum) -> tuple[core.CoreRule, ...]:
+    """The rules of a stratum as they are written."""
+    return tuple(flatten(number, checked.clause_types[number]) for number in stratum.clauses)
 
 
-class _Rewrite:
-    def __init__(self, checked: Checked) -> None:
-        self.checked = checked
+class Rewriting:
+    """A program's strata on their way through a list of rewrites. Relations that are made become strata of their own,
+    in `strata`, before the one that asked for them; `kinds` and `types` are the columns of all relations."""
+
+    def __init__(
+        self, checked: Checked, rewrites: Sequence[Rewrite], implicit: frozenset[str], with_state: bool
+    ) -> None:
+        self.checked, self.rewrites, self.implicit, self.with_state = checked, rewrites, implicit, with_state
         self.strata: list[StatefulStratum] = []
         self.kinds = {name: info.kinds for name, info in checked.relations.items()}
-        self.limited = {directive.relation for directive in checked.directives("limitsize")}
+        self.types = {name: tuple(info.types) for name, info in checked.relations.items()}
+        chosen = {name: choice_keys(info) for name, info in checked.relations.items() if info.decl.choice}
+        self.keys = chosen if with_state else {}
+        self.parts = PartRelations()
 
     def add(self, stratum: Stratum) -> None:
-        rules = [flatten(number, self.checked.clause_types[number]) for number in stratum.clauses]
-        reason = self.reason_to_be_whole(stratum, rules)
-        extracted = [] if reason else [extract_aggregates(rule, stratum.relations) for rule in rules]
-        if None in extracted:
-            reason = RECURSIVE_GROUPS
+        flat = flat_rules(self.checked, stratum)
+        relations, rules = stratum.relations, self.as_whole(flat)
+        reason = reason_to_be_whole(self.checked, stratum, rules, self.implicit)
+        if not reason and extract_aggregates in self.rewrites:
+            recursive = any(groups_are_recursive(rule, stratum.relations) for rule in rules)
+            reason = RECURSIVE_GROUPS if recursive else None
         if not reason:
-            rules, gathered = gather_facts(rules, self.kinds)
-            for name, facts in gathered.items():
-                self.kinds[name] = (Kind.NUMBER, *self.kinds[facts[0].relation.removesuffix("@text")])
-                self.strata.append(StatefulStratum((name,), (), tuple(facts)))
-            extracted = [extract_aggregates(rule, stratum.relations) for rule in rules]
-            for made in (made for found in extracted if found for made in found[1]):
-                self.add_auxiliary(made)
-            rules = [self.projected(found[0]) for found in extracted if found]
-        inputs = _inputs(rules, stratum.relations)
+            relations, rules = self.rewritten(self.without_facts(flat), stratum.relations)
+        inputs = _inputs(rules, relations)
+        gates = gates_of(self.checked, relations, rules, self.implicit) if reason else ()
         self.strata.append(
-            StatefulStratum(stratum.relations, inputs, tuple(rules), whole=reason, recursive=stratum.recursive)
+            StatefulStratum(relations, inputs, rules, whole=reason, recursive=stratum.recursive, gates=gates)
         )
 
-    def add_auxiliary(self, made: core.CoreRule | AggregateRelation) -> None:
-        """A stratum for one auxiliary relation, once."""
-        if made.relation in self.kinds:
-            return
+    def as_whole(self, rules: Iterable[core.CoreRule]) -> tuple[core.CoreRule, ...]:
+        """The rules of a stratum that is evaluated as a whole."""
+        scope = RuleScope((), implicit=self.implicit)
+        rewrites = [rewrite for rewrite in self.rewrites if rewrite in WHOLE]
+        return tuple(found for rule in rules for found in applied(rewrites, rule, scope))
+
+    def without_facts(self, rules: Iterable[core.CoreRule]) -> Iterable[core.CoreRule]:
+        """The rules, with many facts in a stratum of their own if each is to be counted."""
+        if not self.with_state:
+            return rules
+        rest, gathered = gather_facts(list(rules), self.kinds)
+        for name, facts in gathered.items():
+            self.know(name, (Kind.NUMBER, *self.kinds[facts[0].relation.removesuffix("@text")]))
+            self.strata.append(StatefulStratum((name,), (), tuple(facts)))
+        return rest
+
+    def add_classes(self, name: str) -> None:
+        """A stratum for the classes of an equivalence, behind that of its pairs."""
+        classes, sizes = classes_of(name), sizes_of(name)
+        self.know(classes, (self.kinds[name][0], Kind.NUMBER), (self.types[name][0], Kind.NUMBER.value))
+        self.know(sizes, (Kind.NUMBER, Kind.NUMBER))
+        self.keys[classes] = self.keys[sizes] = [(0,)]
+        self.strata.append(StatefulStratum((classes, sizes), (name,), equivalence=name))
+
+    def rewritten(
+        self, rules: Iterable[core.CoreRule], own: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[core.CoreRule, ...]]:
+        """The relations and rules of a stratum after all rewrites, with relations that were made for it and read it;
+        others are added before it."""
+        relations, waiting, done = dict.fromkeys(own), deque(rules), list[core.CoreRule]()
+        allowed = self.storable(relations) if self.with_state else lambda made: True
+        scope = RuleScope(relations.keys(), self.kinds, self.keys, self.implicit, self.parts, allowed)
+        while waiting:
+            found = [waiting.popleft()]
+            for rewrite in self.rewrites:
+                results = [rewrite(rule, scope) for rule in found]
+                found = [rule for result in results for rule in result.rules]
+                for made in (made for result in results for made in result.made if made.relation not in self.kinds):
+                    self.know_made(made)
+                    if relations.keys().isdisjoint(core.relations_in(_rule_of(made).body)):
+                        self.add_auxiliary(made)
+                    else:
+                        relations[made.relation] = None
+                        waiting.append(_rule_of(made))
+            done += found
+        return tuple(relations), tuple(done)
+
+    def add_auxiliary(self, made: Made) -> None:
+        """A stratum for one relation that was made."""
         names = (made.relation,)
-        if isinstance(made, AggregateRelation):
-            self.kinds[made.relation] = made.kinds
+        if isinstance(made, core.AggregateRelation):
             self.strata.append(StatefulStratum(names, _inputs([made.rule()], names), aggregate=made))
         else:
-            self.kinds[made.relation] = tuple(_kind_of(arg, made) for arg in made.args)
-            rule = self.projected(made)
-            self.strata.append(StatefulStratum(names, _inputs([rule], names), (rule,)))
+            relations, rules = self.rewritten([made], names)
+            self.strata.append(StatefulStratum(relations, _inputs(rules, relations), rules))
 
-    def projected(self, rule: core.CoreRule) -> core.CoreRule:
-        rule, projections = project_negations(rule, self.kinds)
-        for projection in projections:
-            self.add_auxiliary(projection)
-        return rule
+    def know_made(self, made: Made) -> None:
+        if isinstance(made, core.AggregateRelation):
+            self.know(made.relation, made.kinds)
+            self.keys[made.relation] = [tuple(range(len(made.group)))]
+        else:
+            self.know(made.relation, tuple(_kind_of(arg, made) for arg in made.args), self.types_of(made))
 
-    def reason_to_be_whole(self, stratum: Stratum, rules: list[core.CoreRule]) -> str | None:
-        declared = [self.checked.relations[name].decl for name in stratum.relations]
-        expressions = {type(e) for rule in rules for e in _expressions(rule.body)}
-        reasons = {
-            "an eqrel": any("eqrel" in decl.qualifiers for decl in declared),
-            "a choice-domain": any(decl.choice for decl in declared),
-            "subsumption": any(rule.subsumes for rule in rules),
-            "a .limitsize": not self.limited.isdisjoint(stratum.relations),
-            "autoinc()": core.Counted in expressions,
-            "the number of the iteration": core.Iterated in expressions,
-        }
-        return next((reason for reason, holds in reasons.items() if holds), None)
+    def storable(self, own: Mapping[str, None]) -> Callable[[core.CoreRule], bool]:
+        """Whether a made relation can be kept in files: one that is part of a recursion cannot be made again from the
+        relations that are."""
+        return lambda made: own.keys().isdisjoint(core.relations_in(made.body)) or self.types_of(made) is not None
+
+    def know(self, name: str, kinds: tuple[Kind, ...], types: tuple[str, ...] | None = None) -> None:
+        self.kinds[name] = kinds
+        if types is None and Kind.RECORD not in kinds:
+            types = tuple(kind.value for kind in kinds)
+        if types is not None:
+            self.types[name] = types
+
+    def types_of(self, made: core.CoreRule) -> tuple[str, ...] | None:
+        """The names of the types of a made relation's columns: those of the atoms that bind them. None if a record's
+        type has no name."""
+        found: dict[Operand, str] = {}
+        for atom in made.atoms():
+            for arg, name in zip(atom.args, self.types.get(atom.relation, ()), strict=False):
+                if arg is not None:
+                    found.setdefault(arg, name)
+        names = [found.get(arg) or _plain_name(_kind_of(arg, made)) for arg in made.args]
+        return None if None in names else tuple(name for name in names if name is not None)
+
+
+def _rule_of(made: Made) -> core.CoreRule:
+    return made.rule() if isinstance(made, core.AggregateRelation) else made
+
+
+def _plain_name(kind: Kind) -> str | None:
+    return None if kind is Kind.RECORD else kind.value
 
 
 def _inputs(rules: Iterable[core.CoreRule], own: Collection[str]) -> tuple[str, ...]:
-    read = (name for rule in rules for name in relations_in(rule.body))
+    read = (name for rule in rules for name in core.relations_in(rule.body))
     return tuple(dict.fromkeys(name for name in read if name not in own))
-
-
-def _expressions(body: Iterable[core.CoreItem]) -> Iterator[core.Expression]:
-    for item in body:
-        if isinstance(item, core.CoreDefine):
-            yield item.expression
-            if isinstance(item.expression, core.Aggregated):
-                yield from _expressions(item.expression.body)
 
 
 def _kind_of(operand: Operand, rule: core.CoreRule) -> Kind:

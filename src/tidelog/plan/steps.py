@@ -7,6 +7,7 @@ What is always true: a slot is written by one step only, before any step reads i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -25,7 +26,11 @@ class View(Enum):
     AFTER = "after"  # in the state that the update makes, as known so far
     LEFT = "left"  # in the present bucket, these left their place in the state before
     CAME = "came"  # these came to their place in the state after
-    LOST = "lost"  # these lost all derivations that they had
+    LOST = "lost"  # in the present round, these lost all derivations that they had
+    MOVED = "moved"  # these moved to another iteration, or came, or were lost
+    EITHER = "either"  # there just before the round, or after it
+    BOTH = "both"  # there just before the round, and after it
+    STILL = "still"  # there, and did not move in the round
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +174,7 @@ class CurrentIteration:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class AggregateStep:
     """target := op over the matches of `body` for each binding.
 
     `body` runs from the current bindings; `value` is what it aggregates (None for count). With no match, count
@@ -192,38 +197,121 @@ class Emit:
 
 
 class Role(Enum):
-    """What a part is to a derivation: a tuple of the stratum itself, of a lower one, or one that must be absent; or a
-    value that tells it from others with the same tuples."""
+    """What a part is to a derivation: a tuple of the stratum itself, of a lower one, or one that must be absent."""
 
     OWN = "own"
     LOWER = "lower"
     NEGATED = "negated"
-    VALUE = "value"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MatchedRow:
     """A body atom of a derivation, by the row that it matched (-1: a negated atom that has no row)."""
 
     row: int  # slot
-    relation: str  # empty for a value
+    relation: str
     role: Role
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """File the derivation: as one that departs from the state before, or one that arrives in the state after."""
+    """Name the derivation by its rows: one that departs from the state before, or one that arrives in the state after.
+    (For the strategies that do set algebra with derivations.)"""
 
     arrives: bool
     relation: str
     args: tuple[Operand, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[MatchedRow, ...]
     rule: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """before, after := the levels of the derivation just before the round and after it; keeps those where they differ.
+    Of derivations that a lost tuple has `asked` for, only the latter counts.
+
+    Where a plan is cut, the levels so far travel with the match: a fold that is not the `last` keeps what can still
+    hold in one of the two states, and goes on from the levels in the slots `since`."""
+
+    before: int
+    after: int
+    parts: tuple[MatchedRow, ...]
+    asked: bool
+    since: tuple[int, int] | None = None
+    last: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Tell the head: one derivation less behind the level before, one more behind the level after."""
+
+    relation: str
+    args: tuple[Operand, ...]
+    before: int
+    after: int
+    asked: bool
+
+
+# ---- where data travels between stores (design section 5)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeOf:
+    """To the worker that is the home of a value."""
+
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class FirstWorker:
+    """To the worker that has what is kept in one place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Everyone:
+    """To all workers: none knows who has matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldersOf:
+    """To all who hold the tuple with these values."""
+
+    relation: str
+    args: tuple[Operand, ...]
+
+
+Route: TypeAlias = HomeOf | FirstWorker | Everyone | HoldersOf
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Let the bindings of these slots travel. What follows, a `Receive` on the same port first, happens where they
+    arrive."""
+
+    port: int
+    route: Route
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """Begin with what has arrived on a port."""
+
+    port: int
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AtHome:
+    """Keep the bindings whose value has its home here (None: those of the first worker): of a tuple that several
+    workers hold, one begins."""
+
+    operand: Operand | None
 
 
 Step: TypeAlias = (
     Scan | Probe | Exists | Absent | Filter | Compute | Call | Generate | Pack | Unpack | Fresh
-    | CurrentIteration | Aggregate | Emit | File
+    | CurrentIteration | AggregateStep | Emit | File | Fold | Tell | Send | Receive | AtHome
 )  # fmt: skip
 
 
@@ -235,3 +323,12 @@ class Plan:
     pivot: int | None
     steps: tuple[Step, ...]
     slots: tuple[tuple[str, Kind], ...]  # name and kind of each slot
+
+
+def matches_of(plan_steps: Iterable[Step]) -> Iterator[Match]:
+    """Every look-up of a plan, those inside aggregates too."""
+    for step in plan_steps:
+        if isinstance(step, (Scan, Probe, Exists, Absent)):
+            yield step.match
+        elif isinstance(step, AggregateStep):
+            yield from matches_of(step.body)

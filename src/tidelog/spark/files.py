@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tidelog.io.folders import part_files
 from tidelog.spark.slots import shares
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def lines_before(stretch: Stretch) -> int:
 
 def parquet_stretches(path: Path, names: Sequence[str]) -> list[Stretch] | None:
     """The row groups of a file, or of the files in a folder; None if Spark should read them."""
-    files = [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file() and not _is_hidden(f, path))
+    files = [path] if path.is_file() else part_files(path)
     found: list[Stretch] = []
     for file in files:
         try:
@@ -108,10 +109,6 @@ def parquet_stretches(path: Path, names: Sequence[str]) -> list[Stretch] | None:
             rows = (opened.metadata.row_group(group).num_rows for group in range(opened.num_row_groups))
             found += (Stretch(str(file), group, group + 1, count) for group, count in enumerate(rows))
     return found
-
-
-def _is_hidden(file: Path, folder: Path) -> bool:
-    return any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.errors import Diagnostic, Report, Severity, TidelogError, error
+from tidelog.errors import Diagnostic, Report, Severity, TidelogError
 from tidelog.io.bad_rows import BadRows
+from tidelog.io.columns import chosen_columns
 from tidelog.io.tables import table_of
 from tidelog.io.text_lines import TextLayout
 from tidelog.io.text_read import read_text
@@ -55,7 +56,8 @@ _ACCEPTED = {
 class Frame:
     """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text. With
     files, the DataFrame only numbers the shares of the tasks, which read the text or the columns of Parquet; then
-    `columns` are the facts as Spark would read them. `names` are the columns' own, in the order of the attributes."""
+    `columns` are the facts as Spark would read them. `names` are the columns' own, in the order of the attributes.
+    Columns that are `nested` have records as structs or arrays."""
 
     frame: DataFrame
     info: RelationInfo
@@ -65,6 +67,7 @@ class Frame:
     files: Shares | None = None
     names: tuple[str, ...] = ()
     columns: DataFrame | None = None
+    nested: bool = False
 
     @property
     def estimate(self) -> Callable[[int], int]:
@@ -75,9 +78,11 @@ class Frame:
 
     def typed(self) -> DataFrame:
         """A DataFrame with the attributes as columns, of SPARK_TYPES; malformed facts make its job fail."""
-        if self.lines is None:
+        if self.lines is None and not self.skip_bad_rows and not self.nested:
             columns = self.frame if self.columns is None else self.columns
-            return columns.select(*(columns[n].cast(SPARK_TYPES[k]).alias(n) for n, k in _columns(self.info)))
+            from tidelog.spark.fitting import fitting
+
+            return columns.select(*fitting(columns, self.info))
         checked, kinds = checked_batches(self), self.info.kinds
 
         def parse(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -93,7 +98,7 @@ class Frame:
 
     def skipped(self) -> list[Diagnostic]:
         """What reading it skips: found by a job of its own, for those whose jobs cannot tell."""
-        if self.lines is None or not self.skip_bad_rows:
+        if not self.skip_bad_rows:
             return []
         checked = checked_batches(self)
 
@@ -124,44 +129,39 @@ def is_frame(data: Any) -> bool:
 
 def schema_of(info: RelationInfo) -> str:
     """The schema of a relation's DataFrames, as DDL."""
-    return ", ".join(f"`{name}` {SPARK_TYPES[kind]}" for name, kind in _columns(info)) or "`_` boolean"
+    columns = zip(info.attributes, info.kinds, strict=True)
+    return ddl((name, SPARK_TYPES[kind]) for name, kind in columns) or "`_` boolean"
 
 
-def _columns(info: RelationInfo) -> list[tuple[str, Kind]]:
-    return list(zip(info.attributes, info.kinds, strict=True))
+def ddl(columns: Iterable[tuple[str, str]]) -> str:
+    """A schema, from names and types."""
+    return ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in columns)
 
 
-def framed(data: DataFrame, info: RelationInfo, types: TypeSystem) -> Frame:
-    """A DataFrame as facts: its columns by the attributes' names if it has just these, else by position."""
-    names = list(data.columns)
+def framed(data: DataFrame, info: RelationInfo, types: TypeSystem, bad: BadRows) -> Frame:
+    """A DataFrame as facts: which of its columns are meant is decided in `io.columns`."""
     if not info.arity:
         return Frame(data, info, types)
-    if set(names) == set(info.attributes):
-        names = list(info.attributes)
-        data = data.select(*names)
-    elif len(names) != info.arity:
-        shown = ", ".join(names)
-        raise error(
-            "TL1202",
-            f"facts of relation `{info.name}`: a DataFrame with {len(names)} columns ({shown}), but the relation has "
-            f"{info.arity} attributes",
-            help=f"select its attributes: {', '.join(info.attributes)}",
-        )
-    elif set(names) & set(info.attributes):
-        raise error(
-            "TL1202",
-            f"facts of relation `{info.name}`: the DataFrame's columns are {', '.join(names)}; some of these names are "
-            "attributes and some are not",
-            help=f"name all columns as attributes ({', '.join(info.attributes)}), or none of them, to go by position",
-        )
-    else:
-        data = data.toDF(*info.attributes)
-    _check_types(data, info)
-    return Frame(data, info, types, names=tuple(names))
+    names = list(data.columns)
+    choice = chosen_columns(names, info)
+    bad.tell_once(choice.warning)
+    data = selected(data, choice.positions, info.attributes)
+    nested = _check_types(data, info)
+    own = tuple(names[p] for p in choice.positions)
+    return Frame(data, info, types, skip_bad_rows=bad.skip, names=own, nested=nested)
 
 
-def _check_types(data: DataFrame, info: RelationInfo) -> None:
-    report = Report()
+def selected(data: DataFrame, positions: Sequence[int], names: Sequence[str]) -> DataFrame:
+    """These columns under these names. Their own names may be any, also the same twice."""
+    if list(data.columns) == list(names) and list(positions) == list(range(len(names))):
+        return data
+    plain = data.toDF(*(f"c{i}" for i in range(len(data.columns))))
+    return plain.select(*(plain[f"c{p}"].alias(name) for p, name in zip(positions, names, strict=True)))
+
+
+def _check_types(data: DataFrame, info: RelationInfo) -> bool:
+    """Raise if columns have no values of their attributes' types; whether some have records in parts."""
+    report, nested = Report(), False
     for (name, found), kind, declared in zip(data.dtypes, info.kinds, info.types, strict=True):
         base = found.partition("(")[0].partition("<")[0]
         whole = base == "decimal" and found.endswith(",0)")
@@ -171,7 +171,9 @@ def _check_types(data: DataFrame, info: RelationInfo) -> None:
                 f"facts of relation `{info.name}`: column `{name}` is {found}, but the attribute is of type {declared}",
                 help=f"cast it to {SPARK_TYPES[kind]}",
             )
+        nested = nested or base in ("struct", "array")
     report.check()
+    return nested
 
 
 def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table, list[Any]]]]:
@@ -181,11 +183,13 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
     files, names = facts.files, facts.names
 
     def from_columns(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
+        bad = BadRows(skip)
         for batch in batches:
             try:
-                yield table_of(whole_numbers(pa.table(batch), info), info, types), []
+                yield table_of(pa.table(batch), info, types, bad, numbered=False), []
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
+        yield pa.table({}), bad.report()
 
     def from_texts(texts: Iterable[tuple[pa.Buffer | bytes, Stretch | None]]) -> Iterator[tuple[pa.Table, list[Any]]]:
         assert layout is not None
@@ -197,7 +201,7 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
                 yield pa.table(columns, names=list(info.attributes)), []
             except TidelogError as problem:
                 yield pa.table({}), list(problem.diagnostics)
-        yield pa.table({}), list(bad.report())
+        yield pa.table({}), bad.report()
 
     def tables(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         if files is None:
@@ -241,17 +245,6 @@ def _joined(lines: pa.Array) -> pa.Buffer:
     """Lines as the text that they were."""
     together = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines)
     return pc.binary_join(together, "\n")[0].as_buffer()
-
-
-def whole_numbers(table: pa.Table, info: RelationInfo) -> pa.Table:
-    """Decimals, which is how Spark writes large whole numbers, as such."""
-    columns = [
-        pc.cast(column, pa.uint64() if kind is Kind.UNSIGNED else pa.int64())
-        if pa.types.is_decimal(column.type)
-        else column
-        for column, kind in zip(table.columns, info.kinds, strict=False)
-    ]
-    return pa.table(columns, names=table.column_names) if columns else table
 
 
 def as_decimals(table: pa.Table, kinds: tuple[Kind, ...]) -> pa.Table:

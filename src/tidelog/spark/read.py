@@ -7,6 +7,7 @@ text with line ends inside fields, and data that is here already.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,33 +20,33 @@ from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Report, TidelogError, error
+from tidelog.formats import FORMATS, TEXT, format_of_name
 from tidelog.io.bad_rows import BadRows
+from tidelog.io.columns import chosen_columns
 from tidelog.io.given import directive_of, given_table
-from tidelog.io.place import PARQUET, TEXT, Place, input_place
+from tidelog.io.place import TEXT_PARAMETERS, Place, input_place
 from tidelog.io.read import read_facts
+from tidelog.io.tables import table_of
 from tidelog.io.text_lines import layout_of
 from tidelog.lang import tree
 from tidelog.spark.files import parquet_stretches, shared_out, text_stretches
-from tidelog.spark.frames import Frame, framed, is_frame, schema_of
+from tidelog.spark.frames import SPARK_TYPES, Frame, ddl, framed, is_frame, schema_of
+from tidelog.spark.local_frames import few_rows
+from tidelog.spark.places import format_of_uri, is_small, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Given: TypeAlias = "pa.Table | Frame"
-SMALL = 1 << 20
-"""Bytes of a file that this process reads faster than a Spark job would start."""
-
 _RESERVED = {"IO", "name", "operation", "format", "path", "table", "relation"}
-_FORMATS = {".parquet": "parquet", ".orc": "orc", ".json": "json", ".csv": "csv", ".avro": "avro"}
 
 
 class FactReader:
     """Reads the facts of a program's relations."""
 
-    def __init__(self, spark: SparkSession, checked: Checked, folder: Path, skip_bad_rows: bool) -> None:
-        self.spark, self.checked, self.folder = spark, checked, folder
+    def __init__(self, spark: SparkSession, checked: Checked, folder: Path, bad_rows: BadRows) -> None:
+        self.spark, self.checked, self.folder, self.bad_rows = spark, checked, folder, bad_rows
         self.vocabulary = Vocabulary(checked)
-        self.bad_rows = BadRows(skip_bad_rows)
 
     def inputs(self) -> dict[str, list[Given]]:
         """What the program's `.input` directives name."""
@@ -77,24 +78,56 @@ class FactReader:
 
     def _given(self, info: RelationInfo, data: Any) -> Given:
         if is_frame(data):
-            return framed(data, info, self.checked.types)
+            facts = self._framed(data, info)
+            few = few_rows(facts.frame) if info.arity else None
+            if few is None:
+                return facts
+            return table_of(few, info, self.checked.types, self.bad_rows, numbered=False)
         own = self.vocabulary.directives.get(info.name)
         if isinstance(data, (str, os.PathLike)):
             text = os.fspath(data)
             if "://" in text:
-                return self._loaded(info, _FORMATS.get(Path(text).suffix, "text"), text, {})
+                return self._at(info, text, own)
+            if isinstance(data, str) and self._is_table(data, info):
+                return self._framed(self._checked_read(lambda: self.spark.table(data), None), info)
             if not is_small(Path(text)):
                 return self._directive(info, directive_of(Path(text).absolute(), info, own))
         return given_table(data, info, self.checked.types, own, self.bad_rows)
+
+    def _framed(self, data: DataFrame, info: RelationInfo) -> Frame:
+        return framed(data, info, self.checked.types, self.bad_rows)
+
+    def _is_table(self, text: str, info: RelationInfo) -> bool:
+        """Whether it is the name of a table, not that of a file. A file or folder that is there comes first; what is
+        neither is an error, unless it can only be a path."""
+        if os.path.exists(text) or "/" in text or os.sep in text:
+            return False
+        from pyspark.errors import PySparkException
+
+        try:
+            if self.spark.catalog.tableExists(text):
+                return True
+        except PySparkException:
+            pass  # not even a name
+        raise error(
+            "TL1263", f"facts of relation `{info.name}`: `{text}` is neither a file or folder nor a table of Spark's "
+            "catalogue", help=f"files are looked for in {Path.cwd()}, tables in the catalogue of the Spark session",
+        )  # fmt: skip
+
+    def _at(self, info: RelationInfo, uri: str, own: tree.Directive | None) -> Given:
+        """What is at a URI, in the format that its suffix says, or else what is there."""
+        named = "csv" if uri.endswith(".csv") else format_of_name(uri)
+        format = named if named == "csv" or FORMATS[named].spark_reads else format_of_uri(self.spark, uri)
+        if format != TEXT:
+            return self._loaded(info, format, uri, {})
+        return self._text(info, uri, own)
 
     def _directive(self, info: RelationInfo, directive: tree.Directive) -> Given:
         params = dict(directive.params)
         if params.get("IO") == "spark":
             options = {key: value for key, value in params.items() if key not in _RESERVED}
             if "table" in params:
-                return framed(
-                    self._checked_read(lambda: self.spark.table(params["table"]), directive), info, self.checked.types
-                )
+                return self._framed(self._checked_read(lambda: self.spark.table(params["table"]), directive), info)
             if "path" not in params and "format" not in params:
                 raise error("TL1204", f"IO=spark of relation `{info.name}` does not say what to read", directive.span,
                             help='give a table, or a format and a path, as in format="orc", path="edges"')  # fmt: skip
@@ -103,15 +136,17 @@ class FactReader:
         if place.path is None or is_small(place.path) or not self._by_spark(place, info):
             return read_facts(info, self.checked.types, directive, self.folder, self.bad_rows)
         path = place.path.absolute()
-        if place.format == PARQUET:
-            return self._parquet(info, self.spark.read.parquet(path.as_uri()), path)
+        if place.format != TEXT:
+            return self._loaded(info, place.format, path.as_uri(), {}, directive)
         return self._lines(info, path, place)
 
     def _by_spark(self, place: Place, info: RelationInfo) -> bool:
         """Whether tasks can read it: not quoted text, whose fields may have line ends, nor a text with a header."""
-        return place.format == PARQUET or (
-            place.format == TEXT and not place.rfc4180 and not place.headers and info.arity > 0
-        )
+        if place.format == TEXT:
+            return not place.rfc4180 and not place.headers and info.arity > 0
+        folder = place.path is not None and place.path.is_dir()
+        reads = FORMATS[place.format].spark_reads
+        return reads == "all" or (reads == "folders" and folder)
 
     def _lines(self, info: RelationInfo, path: Path, place: Place) -> Frame:
         layout = layout_of(place, info, self.checked.types)
@@ -122,7 +157,7 @@ class FactReader:
 
     def _parquet(self, info: RelationInfo, found: DataFrame, path: Path) -> Frame:
         """Facts in Parquet, which tasks read by themselves if Spark would have nothing to add."""
-        facts = framed(found, info, self.checked.types)
+        facts = self._framed(found, info)
         stretches = parquet_stretches(path, found.columns)
         if stretches is None or not info.arity:
             return facts
@@ -137,16 +172,49 @@ class FactReader:
         options: dict[str, str],
         directive: tree.Directive | None = None,
     ) -> Frame:
+        if format == "text" and path is not None:
+            return self._text(info, path, directive)
         reader = self.spark.read.format(format).options(**options)
         if format in ("csv", "json") and "inferSchema" not in options:
-            reader = reader.schema(schema_of(info))
+            reader = reader.schema(self._schema(format, path, options, info, directive))
         found = self._checked_read(lambda: reader.load(path), directive)
         here = local_path(path)
         if format == "parquet" and here is not None and not options:
             return self._parquet(info, found, here)
-        if format != "text":
-            return framed(found, info, self.checked.types)
-        place = input_place(info, tree.Directive("input", info.name, (("filename", f"part of {path}"),)), Path())
+        return self._framed(found, info)
+
+    def _schema(
+        self,
+        format: str,
+        path: str | None,
+        options: dict[str, str],
+        info: RelationInfo,
+        directive: tree.Directive | None,
+    ) -> str:
+        """The schema to read a format that has no types: the attributes' types, under the names that the file has for
+        them in the header of CSV or in the keys of JSON."""
+        named = {key.lower(): value.lower() for key, value in options.items()}
+        types = [SPARK_TYPES[kind] for kind in info.kinds]
+        if format == "csv" and named.get("header") == "true":
+            found = self._checked_read(lambda: self.spark.read.format(format).options(**options).load(path), directive)
+            chosen = dict(zip(chosen_columns(found.columns, info).positions, types, strict=True))
+            return ddl((name, chosen.get(i, "string")) for i, name in enumerate(found.columns))
+        if format == "json" and path is not None and named.get("multiline") != "true":
+            first = self._checked_read(lambda: self.spark.read.text(path).limit(1), directive).collect()
+            return ddl(zip(names_in_json(first[0][0] if first else "", info), types, strict=True))
+        return schema_of(info)
+
+    def _text(self, info: RelationInfo, path: str, directive: tree.Directive | None) -> Frame:
+        """Lines of text, laid out as a directive says. Fields in quotes and headers are Spark's business."""
+        own = () if directive is None else directive.params
+        params = tuple((key, value) for key, value in own if key in TEXT_PARAMETERS)
+        place = input_place(
+            info, tree.Directive("input", info.name, (("filename", f"part of {path}"), *params)), Path()
+        )
+        if (place.rfc4180 or place.headers) and place.columns is None:
+            options = {"sep": place.delimiter, "header": str(place.headers).lower()}
+            return self._loaded(info, "csv", path, options | {"escape": '"'}, directive)
+        found = self._checked_read(lambda: self.spark.read.text(path), directive)
         layout = layout_of(place, info, self.checked.types)
         return Frame(found, info, self.checked.types, layout, self.bad_rows.skip)
 
@@ -163,18 +231,19 @@ class FactReader:
             raise error("TL1205", f"Spark cannot read this: {words}", directive.span if directive else None) from None
 
 
-def local_path(path: str | None) -> Path | None:
-    """A path without wildcards that this process sees as the tasks do."""
-    plain = Path((path or "").removeprefix("file://"))
-    return plain if path and "://" not in str(plain) and plain.is_absolute() and plain.exists() else None
-
-
-def is_small(path: Path) -> bool:
-    """Whether it is a file that need not be read by Spark; one that is not there is small enough to be missed."""
+def names_in_json(line: str, info: RelationInfo) -> list[str]:
+    """What the attributes are called in JSON of which this is a line. An attribute that it does not have may be null
+    there, which Spark does not write; a line that has none of them is an error."""
     try:
-        return not path.is_dir() and path.stat().st_size <= SMALL
-    except OSError:
-        return True
+        found = json.loads(line)
+    except ValueError:
+        found = None  # whoever reads it says what is wrong
+    keys = list(found) if isinstance(found, dict) else []
+    folded = {key.casefold(): key for key in keys}
+    names = [name if name in keys else folded.get(name.casefold(), name) for name in info.attributes]
+    if keys and not set(names) & set(keys):
+        chosen_columns(keys, info, positional=False)
+    return names
 
 
 def split_given(given: Mapping[str, Iterable[Given]]) -> tuple[dict[str, pa.Table], dict[str, list[Frame]]]:

@@ -1,10 +1,19 @@
-"""How many tasks a Spark session can run at once."""
+"""How many tasks a Spark session can run at once, and how many of these slots are taken for good.
+
+What is always true: the resident sessions of this process leave at least one slot of their application to other jobs,
+theirs and the user's, which would otherwise wait for ever. Sessions of other processes on one Spark Connect server are
+not known here.
+"""
 
 from __future__ import annotations
 
+import gc
 import logging
+import threading
 import time
 from typing import TYPE_CHECKING, Any
+
+from tidelog.errors import TidelogError, error
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,12 +25,98 @@ ARRIVAL = 60.0
 NOTICEABLE = 2.0
 UNKNOWN = 16
 """Tasks to make where the session does not tell how many can run."""
+LEAVING = 30.0
+"""Seconds that a session which is being closed may take to give its slots back."""
+
+
+class Claim:
+    """Slots that a session keeps until it gives them back."""
+
+    def __init__(self, application: str, slots: int) -> None:
+        self.application, self.slots = application, slots
+        self.leaving = False
+
+    def leave(self) -> None:
+        """The slots will be free in a moment."""
+        with _changed:
+            self.leaving = True
+
+    def give_back(self) -> None:
+        with _changed:
+            if self in _claims:
+                _claims.remove(self)
+            _changed.notify_all()
+
+
+_claims: list[Claim] = []
+_changed = threading.Condition()
+
+
+def claim(spark: SparkSession, slots: int) -> Claim:
+    """Take slots for good; an error if not one would be left for other jobs."""
+    context = classic_context(spark)
+    own = Claim("" if context is None else str(context.applicationId), slots)
+    if context is not None:
+        _make_room(spark, own)
+    there = await_slots(spark, claimed(spark) + slots + 1)
+    with _changed:
+        held = _held(own.application) if context is not None else 0
+        if there is not None and there < held + slots + 1:
+            raise _too_few(there, held, slots)
+        _claims.append(own)
+    return own
+
+
+def claimed(spark: SparkSession) -> int:
+    """How many slots the sessions of this process keep."""
+    context = classic_context(spark) if _claims else None
+    return 0 if context is None else _held(str(context.applicationId))
+
+
+def sessions(spark: SparkSession) -> int:
+    """How many sessions of this process keep slots."""
+    context = classic_context(spark) if _claims else None
+    return 0 if context is None else sum(c.application == str(context.applicationId) for c in tuple(_claims))
+
+
+def _held(application: str) -> int:
+    return sum(c.slots for c in tuple(_claims) if c.application == application)
+
+
+def _make_room(spark: SparkSession, wanted: Claim) -> None:
+    """If there are too few slots, wait for sessions that are about to give theirs back, those included that nobody can
+    reach any more and that only wait to be collected."""
+
+    def fits() -> bool:
+        return (task_slots(spark) or 0) >= _held(wanted.application) + wanted.slots + 1
+
+    if not _held(wanted.application) or fits():
+        return
+    gc.collect()
+    with _changed:
+        _changed.wait_for(lambda: fits() or not any(c.leaving for c in _claims), LEAVING)
+
+
+def _too_few(there: int, held: int, slots: int) -> TidelogError:
+    cores = f"give Spark more cores, such as local[{held + slots + 1}]"
+    instead = "use executor='dataframe', which needs no resident worker"
+    if not held:
+        return error(
+            "TL1201", f"Spark has {there} task slot{'s' * (there != 1)}: the resident worker takes {slots}, and jobs "
+            "that bring facts and results need at least one more", help=f"{cores}, or {instead}",
+        )  # fmt: skip
+    others = "another session that is open keeps 1" if held == 1 else f"other sessions that are open keep {held}"
+    return error(
+        "TL1201", f"Spark has {there} task slots, of which {others}: the resident worker of this one takes {slots}, "
+        "and jobs that bring facts and results need at least one more",
+        help=f"close() sessions that are no longer needed, or use them inside a `with`; {cores}; or {instead}",
+    )  # fmt: skip
 
 
 def shares(spark: SparkSession, pieces: int) -> int:
     """Into how many tasks so many pieces of work should go: a task costs as much as some megabytes of data, so not into
     more than can run at once."""
-    return max(1, min(pieces, task_slots(spark) or UNKNOWN))
+    return max(1, min(pieces, (task_slots(spark) or UNKNOWN) - claimed(spark)))
 
 
 def await_slots(spark: SparkSession, needed: int) -> int | None:

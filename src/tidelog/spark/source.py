@@ -23,7 +23,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from tidelog.errors import TidelogError, error
-from tidelog.state.columns import CHANGE, COUNT, EPOCH, ITERATION
+from tidelog.io.columns import CHANGE, EPOCH
+from tidelog.state.columns import COUNT, ITERATION
 from tidelog.state.pieces import Piece, read_piece, relation_pieces
 from tidelog.state.reader import read_changes, relation_names, relation_schema
 

@@ -12,18 +12,20 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidelog.epochs.changes import Batch
 from tidelog.errors import Report
-from tidelog.evaluate.changes import Batch
+from tidelog.io.bad_rows import BadRows
+from tidelog.io.columns import CHANGE
 from tidelog.local import Epoch
 from tidelog.local.feed import fact_columns
-from tidelog.spark.frames import framed
-from tidelog.spark.session import OnSpark
+from tidelog.spark.courier import Courier
+from tidelog.spark.frames import framed, selected
+from tidelog.spark.on_spark import OnSpark
 from tidelog.spark.slots import classic_context
-from tidelog.state.columns import CHANGE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,14 +55,17 @@ class Streams:
         """Begin to apply a stream to a relation."""
         name = self._checked(stream, relation)
         feeder = Feeder(self, name, CHANGE in stream.columns, options)
-        writer = stream.writeStream.foreachBatch(feeder.feed)
+        writer = stream.writeStream
         if options.name is not None:
             writer = writer.queryName(options.name)
         if options.checkpoint is not None:
             writer = writer.option("checkpointLocation", options.checkpoint)
         if options.trigger:
             writer = writer.trigger(**options.trigger)
-        query = writer.start()
+        if feeder.remote:
+            query = Courier(self.session.spark, feeder.feed).begin(writer)
+        else:
+            query = writer.foreachBatch(feeder.feed).start()
         feeder.stream.set_result(f"{options.name or name} {query.id}")
         self._queries = [running for running in self._queries if running.isActive] + [query]
         return query
@@ -77,16 +82,12 @@ class Streams:
         if not getattr(stream, "isStreaming", False):
             report.error("TL1224", "this is no stream: it has all of its rows already",
                          help="give what spark.readStream makes, or use update() or apply()")  # fmt: skip
-        if classic_context(session.spark) is None:
-            report.error("TL1224", "Spark Connect applies batches on its server, where this session is not",
-                         help="use a classic Spark session, or update() with the rows of each batch")  # fmt: skip
         name = self._relation(relation, report)
         report.check()
         info = session.checked.relations[name]
         if CHANGE in stream.columns:
-            columns = fact_columns(stream.columns, info)
-            stream = stream.select(*(f"`{column}`" for column in columns)).toDF(*columns.values())
-        framed(stream, info, session.checked.types)
+            stream = selected(stream, fact_columns(stream.columns, info)[0], info.attributes)
+        framed(stream, info, session.checked.types, BadRows())
         return name
 
     def _relation(self, relation: str | None, report: Report) -> str:
@@ -106,6 +107,7 @@ class Feeder:
     def __init__(self, streams: Streams, relation: str, is_feed: bool, options: StreamOptions) -> None:
         self.streams, self.relation, self.is_feed = streams, relation, is_feed
         self.on_epoch = options.on_epoch
+        self.remote = classic_context(streams.session.spark) is None  # a session of Spark Connect
         self.stream: Future[str] = Future()
 
     def feed(self, frame: DataFrame, number: int) -> None:
@@ -118,7 +120,7 @@ class Feeder:
 
     def _apply(self, frame: DataFrame, batch: Batch) -> Epoch[Any]:
         session = self.streams.session
-        with _brought(frame, session.spark) as own:
+        with nullcontext(frame) if self.remote else _brought(frame, session.spark) as own:
             if not self.is_feed:
                 return session.update({self.relation: own}, None, (), batch)
             with _held(own):

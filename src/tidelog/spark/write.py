@@ -2,31 +2,30 @@
 
 `.output r(IO="spark", format="parquet", path="…")` is written by Spark's tasks, to a path or a table; what other
 parameters there are is passed on as the format's options. Everything else is written as without Spark, to the same
-bytes. What is always true: what cannot be written does not keep the rest from being written, and is raised in the end.
-Cost: a relation that is not small comes from Spark in order and a piece at a time, so that lines of text, Parquet,
-Arrow and SQLite never need all of it in this process; JSON does.
+bytes. Cost: a relation that is not small comes from Spark in order and a piece at a time, so that lines of text,
+Parquet, Arrow and SQLite never need all of it in this process; JSON does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo
-from tidelog.errors import Diagnostic, TidelogError, error
-from tidelog.io.sizes import size_line
+from tidelog.errors import Diagnostic, error
 from tidelog.io.tables import table_of
 from tidelog.io.write import Parts, write_relation
 from tidelog.lang import tree
-from tidelog.spark.frames import Batches, is_frame, whole_numbers
+from tidelog.spark.frames import Batches
 from tidelog.spark.words import spark_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from tidelog.spark.on_spark import OnSpark
 
 SMALL = 1 << 20
 """Tuples that are brought here at once, and sorted here."""
@@ -36,34 +35,13 @@ _OWN = {"IO", "name", "operation", "attributeNames", "params", "types", "auxArit
         "partitionBy"}  # fmt: skip
 
 
-class Readable(Protocol):
-    """A session, as far as its results are written."""
-
-    checked: Checked
-
-    def __getitem__(self, name: str) -> Any: ...
-    def count(self, name: str) -> int: ...
-
-
-def write_outputs(session: Readable, folder: str | Path) -> list[Diagnostic]:
-    """Write what the program's `.output` and `.printsize` ask for; the folder `-` prints. Gives warnings."""
-    checked, place = session.checked, Path(folder)
-    warnings: list[Diagnostic] = []
-    problems: list[Diagnostic] = []
-    for directive in checked.directives("output"):
-        info = checked.relations[directive.relation]
-        try:
-            if directive.param("IO") == "spark" and str(place) != "-" and is_frame(frame := session[info.name]):
-                write_frame(frame, directive)
-            else:
-                warnings += write_relation(info, checked.types, _tuples(session, info), directive, place)
-        except TidelogError as problem:
-            problems += problem.diagnostics
-    for directive in checked.directives("printsize"):
-        print(size_line(directive.relation, session.count(directive.relation)))
-    if problems:
-        raise TidelogError(problems)
-    return warnings
+def write_output(session: OnSpark, directive: tree.Directive, folder: Path) -> list[Diagnostic]:
+    """Write a relation where its `.output` says; the folder `-` prints. Gives warnings."""
+    info = session.vocabulary.info(directive.relation)
+    if directive.param("IO") == "spark" and str(folder) != "-":
+        write_frame(session.relation(info.name), directive)
+        return []
+    return write_relation(info, session.checked.types, _tuples(session, info), directive, folder)
 
 
 def write_frame(frame: DataFrame, directive: tree.Directive) -> None:
@@ -85,13 +63,10 @@ def write_frame(frame: DataFrame, directive: tree.Directive) -> None:
         raise error("TL1232", said, directive.span) from None
 
 
-def _tuples(session: Readable, info: RelationInfo) -> pa.Table | Parts:
-    found = session[info.name]
-    if not is_frame(found):
-        return found.to_arrow()
-    count = session.count(info.name)
+def _tuples(session: OnSpark, info: RelationInfo) -> pa.Table | Parts:
+    found, count = session.relation(info.name), session.count(info.name)
     if count <= SMALL or not info.arity:
-        return table_of(whole_numbers(found.toArrow(), info), info)
+        return table_of(found.toArrow(), info)
     return Parts(count, _pieces(found, info))
 
 
@@ -100,7 +75,7 @@ def _pieces(frame: DataFrame, info: RelationInfo) -> Iterator[pa.Table]:
     ordered = frame.orderBy(*(f"`{name}`" for name in info.attributes))
     held: list[pa.Table] = []
     for row in ordered.mapInArrow(_packed, "piece binary").toLocalIterator(prefetchPartitions=True):
-        held.append(table_of(whole_numbers(pa.ipc.open_stream(row[0]).read_all(), info), info))
+        held.append(table_of(pa.ipc.open_stream(row[0]).read_all(), info))
         if sum(table.num_rows for table in held) >= PIECE:
             yield pa.concat_tables(held)
             held = []

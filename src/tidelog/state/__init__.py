@@ -1,8 +1,10 @@
 """Durable state: epochs that outlive their process, in a directory of Parquet and JSON.
 
-`durable.py` is where to begin: an engine around an engine. `directory.py` says what is in the directory.
+`opening.py` is where to begin; `durable.py` keeps the epochs of an engine, and `directory.py` says what is in the
+directory.
 """
 
-from tidelog.state.durable import Durable, open_state
+from tidelog.state.durable import Durable
+from tidelog.state.opening import open_state
 
 __all__ = ["Durable", "open_state"]

@@ -15,25 +15,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.types import RelationInfo, TypeSystem
-from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.effects import DELETE, Effect
 from tidelog.evaluate.state import State
 from tidelog.io.codec import decode
+from tidelog.io.columns import CHANGE, EPOCH
 from tidelog.io.numbers import ARROW_TYPES
 from tidelog.lang import tree
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database
 from tidelog.values import Kind
 
-ITERATION, COUNT, CHANGE, EPOCH = "_iteration", "_count", "_change_type", "_epoch"
+ITERATION, COUNT = "_iteration", "_count"
 STATE_FIELDS = [pa.field(ITERATION, pa.int32()), pa.field(COUNT, pa.int32())]
 CHANGE_TYPES = ("insert", "delete", "update")
-INSERT, DELETE, UPDATE = range(3)
 TEXT = pa.dictionary(pa.int32(), pa.string())
 ROW_GROUP = 1 << 20
 """Rows that are encoded and written at a time."""
 RELATION, AUXILIARY, GIVEN = "relation", "auxiliary", "given"
+EQUIVALENCE = "eqrel"
+"""A relation of the program of which the pairs are stored that it follows from."""
+DECLARED = (RELATION, EQUIVALENCE)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class Shape:
     @property
     def name(self) -> str:
         return self.info.name
+
+    @property
+    def file(self) -> str:
+        """What its files are called by: nobody shall take the pairs of an equivalence for all of it."""
+        return f"{self.name}@pairs" if self.kind == EQUIVALENCE else self.name
 
     @property
     def names(self) -> list[str]:
@@ -69,32 +77,20 @@ class Shape:
         return pa.schema([*self.fields, change, *STATE_FIELDS, pa.field(EPOCH, pa.int64())])
 
 
-@dataclass
-class Effect:
-    """What an epoch did to a relation: tuples, what happened to each, and their iterations and counts after it."""
-
-    rows: Words
-    change: np.ndarray[Any, Any]
-    iterations: np.ndarray[Any, Any]
-    counts: np.ndarray[Any, Any]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
 def shapes(state: State) -> dict[str, Shape]:
     """The relations that are stored, by their names in the database."""
     checked = state.checked
     inlined = inline_relations(checked.program)
-    found = {name: Shape(RELATION, info) for name, info in checked.relations.items() if name not in inlined}
+    implicit = state.program.implicit
+    kinds_of = {name: EQUIVALENCE if name in implicit else RELATION for name in checked.relations}
+    found = {name: Shape(kinds_of[name], info) for name, info in checked.relations.items() if name not in inlined}
     for name in state.program.auxiliaries:
-        kinds = state.program.kinds[name]
-        if Kind.RECORD not in kinds:
-            found[name] = Shape(AUXILIARY, _auxiliary(name, kinds))
-    for name, relation in state.given.items():
+        types = state.program.types.get(name)
+        if types is not None:
+            found[name] = Shape(AUXILIARY, _auxiliary(name, state.program.kinds[name], types))
+    for name, given in state.given.items():
         info = checked.relations[name]
-        shown = RelationInfo(relation.name, info.attributes, info.types, info.kinds, info.decl)
-        found[relation.name] = Shape(GIVEN, shown)
+        found[given] = Shape(GIVEN, RelationInfo(given, info.attributes, info.types, info.kinds, info.decl))
     return found
 
 
@@ -105,9 +101,8 @@ def rebuilt(state: State) -> list[StatefulStratum]:
     return [s for s in state.program.strata if s.relations[0] in auxiliaries and s.relations[0] not in stored]
 
 
-def _auxiliary(name: str, kinds: tuple[Kind, ...]) -> RelationInfo:
+def _auxiliary(name: str, kinds: tuple[Kind, ...], types: tuple[str, ...]) -> RelationInfo:
     attributes = tuple(f"c{i}" for i in range(len(kinds)))
-    types = tuple(kind.value for kind in kinds)
     columns = tuple(tree.Attribute(a, t) for a, t in zip(attributes, types, strict=True))
     return RelationInfo(name, attributes, types, kinds, tree.RelationDecl(name, columns))
 

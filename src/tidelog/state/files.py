@@ -22,6 +22,8 @@ from typing import Any, BinaryIO, Protocol
 import pyarrow as pa
 from pyarrow import fs
 
+from tidelog.errors import error
+
 
 class Sink(Protocol):
     """Where bytes can be written to."""
@@ -89,7 +91,11 @@ class Files(ABC):
         text = os.fspath(place)
         if "://" not in text:
             return LocalFiles(Path(text))
-        system, path = fs.FileSystem.from_uri(text)
+        try:
+            system, path = fs.FileSystem.from_uri(text)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as problem:
+            raise error("TL1106", f"the state directory {text} is in no file system that is known: {problem}",
+                        help="give a path, or a URI such as s3://bucket/state") from None  # fmt: skip
         return LocalFiles(Path(path)) if isinstance(system, fs.LocalFileSystem) else RemoteFiles(system, path, text)
 
     # ---- operations

@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 
 from tidelog.analysis.types import TypeSystem
 from tidelog.io.codec import encode_column
+from tidelog.io.columns import CHANGE
 from tidelog.state import problems
-from tidelog.state.columns import CHANGE, COUNT, GIVEN, ITERATION, Shape
+from tidelog.state.columns import COUNT, GIVEN, ITERATION, Shape
 from tidelog.state.files import Files
 from tidelog.state.manifest import StoredFile, StoredRelation
-from tidelog.store import Database, Relation
+from tidelog.store import NEVER, Database, Relation
 from tidelog.store.bulk_rows import Room
-from tidelog.store.layout import NEVER
 from tidelog.values import Kind
 
 READERS = 2

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,26 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tidelog.epochs.changes import NetChange
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.changes import Batch
+from tidelog.io.arrow_memory import reader_of
 from tidelog.io.codec import encode_column
-from tidelog.state.columns import CHANGE, Shape, parquet_writer, values
+from tidelog.io.columns import CHANGE
+from tidelog.state.columns import Shape, parquet_writer, values
 from tidelog.state.files import Files
 from tidelog.state.manifest import LOG
 from tidelog.store import Database
 
 RELATION = "_relation"
 _BATCH = b"tidelog.batch"
-Changes = Mapping[str, Words]
-
-
-@dataclass(frozen=True)
-class LogEntry:
-    """A change set as it was logged."""
-
-    delete: dict[str, Words]
-    insert: dict[str, Words]
-    batch: Batch | None
 
 
 class Log:
@@ -47,8 +38,8 @@ class Log:
     def __init__(self, files: Files, shapes: Mapping[str, Shape], types: Any, database: Database) -> None:
         self.files, self.shapes, self.types, self.database = files, shapes, types, database
 
-    def write(self, epoch: int, delete: Changes, insert: Changes, batch: Batch | None) -> None:
-        table = self._table(delete, insert, batch)
+    def write(self, epoch: int, change: NetChange) -> None:
+        table = self._table(change)
 
         def fill(sink: Any) -> None:
             with parquet_writer(sink, table.schema) as writer:
@@ -61,29 +52,29 @@ class Log:
         with contextlib.suppress(OSError):
             self.files.remove(_name(epoch))
 
-    def entry(self, epoch: int) -> LogEntry | None:
-        """The entry of an epoch, if it is there and whole."""
+    def entry(self, epoch: int) -> NetChange | None:
+        """The change set of an epoch, if its entry is there and whole."""
         try:
-            table = pq.read_table(pa.BufferReader(self.files.read(_name(epoch))))
+            table = pq.read_table(reader_of(self.files.read(_name(epoch))))
         except (OSError, pa.ArrowException):
             return None
         batch = json.loads(table.schema.metadata.get(_BATCH, b"null"))
         delete, insert = (self._side(table, change) for change in ("delete", "insert"))
-        return LogEntry(delete, insert, (batch[0], batch[1]) if batch else None)
+        return NetChange(delete, insert, (batch[0], batch[1]) if batch else None)
 
-    def _table(self, delete: Changes, insert: Changes, batch: Batch | None) -> pa.Table:
+    def _table(self, change: NetChange) -> pa.Table:
         parts = []
-        for change, side in (("delete", delete), ("insert", insert)):
+        for kind, side in (("delete", change.delete), ("insert", change.insert)):
             for name, rows in side.items():
                 shape = self.shapes[name]
                 columns = {
                     f"{name}.{column}": found
                     for column, found in zip(shape.names, values(shape, rows, self.types, self.database), strict=True)
                 }
-                said = {RELATION: name, CHANGE: change}
+                said = {RELATION: name, CHANGE: kind}
                 parts.append(pa.table({k: pa.repeat(v, len(rows)) for k, v in said.items()} | columns))
         table = pa.concat_tables(parts, promote_options="default") if parts else pa.table({})
-        return table.replace_schema_metadata({_BATCH: json.dumps(batch)})
+        return table.replace_schema_metadata({_BATCH: json.dumps(change.batch)})
 
     def _side(self, table: pa.Table, change: str) -> dict[str, Words]:
         if not table.num_rows:

@@ -16,7 +16,9 @@ from tidelog.state import problems
 from tidelog.state.files import Files
 from tidelog.version import VERSION
 
-FORMAT = 1
+FORMAT = 2
+"""In format 1, every tuple behind a `_` was a derivation, floats were told apart by their bits, and all pairs of an
+equivalence were stored. Such a state is brought up to date when it is opened: its facts stay, the rest is evaluated."""
 NAME = "manifest.json"
 SNAPSHOTS, CHANGES, LOG = "snapshots", "changes", "log"
 FOLDERS = (SNAPSHOTS, CHANGES, LOG)
@@ -60,7 +62,7 @@ class StoredRelation:
 
 
 @dataclass(frozen=True)
-class EpochSummary:
+class KeptEpoch:
     """What an epoch did, for people."""
 
     epoch: int
@@ -87,7 +89,7 @@ class Manifest:
     bootstrap_seconds: float = 0.0
     streams: dict[str, int] = field(default_factory=dict)
     """The last batch of each stream that is part of the state."""
-    history: tuple[EpochSummary, ...] = ()
+    history: tuple[KeptEpoch, ...] = ()
     format: int = FORMAT
     tidelog: str = VERSION
 
@@ -127,7 +129,7 @@ def parse_manifest(text: bytes, where: str) -> Manifest:
     try:
         data["relations"] = {name: _relation(made) for name, made in data["relations"].items()}
         data["counters"] = {name: (int(a), int(b)) for name, (a, b) in data["counters"].items()}
-        data["history"] = tuple(EpochSummary(**summary) for summary in data["history"])
+        data["history"] = tuple(KeptEpoch(**summary) for summary in data["history"])
         return Manifest(**{key: data[key] for key in (f.name for f in fields(Manifest))})
     except (ValueError, KeyError, TypeError) as problem:
         raise problems.damaged(where, NAME, f"something is missing in it ({problem})") from None

@@ -3,46 +3,63 @@
 The relations of the other strata are loaded as they are, and their files stay. The facts of a relation whose stratum
 changed are kept as long as its columns are the same; an `.input` that is new begins without facts. Auxiliary relations
 are named by the numbers of rules, and are always evaluated: they are no recursion, and cost what one iteration costs.
+Those that are part of a recursion stay with it if they are projections, which are named by what they project.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, fill
-from tidelog.evaluate.elastic import Elastic
+from tidelog.evaluate.state import State
+from tidelog.floats import float_words
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.state.columns import RELATION, Shape
+from tidelog.state.columns import DECLARED, Shape
 from tidelog.state.load import Loader
 from tidelog.state.manifest import Manifest, StoredRelation
 from tidelog.state.program_text import fingerprints
 from tidelog.state.resume import by_relations
+from tidelog.values import Kind
 
 
-def migrate_state(engine: Elastic, manifest: Manifest, shapes: Mapping[str, Shape], loader: Loader) -> set[str]:
-    """Put the engine, which is new, into the state of its program over the manifest's facts; the names of the stored
-    relations that are as they were."""
-    migration = _Migration(engine, manifest, shapes, loader)
+def migrate_state(
+    state: State, manifest: Manifest, shapes: Mapping[str, Shape], loader: Loader, doubtful: Collection[str] = ()
+) -> set[str]:
+    """Make the state, which is new, that of its program over the manifest's facts; the names of the stored relations
+    that are as they were. The `doubtful` ones are not, although their rules did not change."""
+    migration = _Migration(state, manifest, shapes, loader, doubtful)
     migration.load_kept()
     migration.evaluate_changed()
     return migration.kept
 
 
 class _Migration:
-    def __init__(self, engine: Elastic, manifest: Manifest, shapes: Mapping[str, Shape], loader: Loader) -> None:
-        self.engine, self.manifest, self.shapes, self.loader = engine, manifest, shapes, loader
-        self.state = engine.state
+    def __init__(
+        self,
+        state: State,
+        manifest: Manifest,
+        shapes: Mapping[str, Shape],
+        loader: Loader,
+        doubtful: Collection[str],
+    ) -> None:
+        self.state, self.manifest, self.shapes, self.loader = state, manifest, shapes, loader
         prints = fingerprints(self.state.checked)
         self.kept = {
             name
             for name, shape in shapes.items()
-            if shape.kind == RELATION
+            if shape.kind in DECLARED
             and name in manifest.relations
+            and name not in doubtful
+            and manifest.relations[name].kind == shape.kind
             and manifest.relations[name].fingerprint == prints[name]
         }
+        for stratum in self.state.program.strata:
+            made = set(stratum.relations).difference(self.state.checked.relations)
+            if made != set(stratum.relations) and self.kept.issuperset(set(stratum.relations) - made):
+                self.kept.update(made if all("@(" in name and name in manifest.relations for name in made) else ())
         self.counters = by_relations(self.state, manifest.counters)
 
     def load_kept(self) -> None:
@@ -53,8 +70,8 @@ class _Migration:
 
     def evaluate_changed(self) -> None:
         state = self.state
-        run = self.engine.new_bootstrap()
-        efforts = by_relations(state, self.manifest.efforts)
+        run = Bootstrap(state)
+        state.efforts = by_relations(state, self.manifest.efforts)
         changed: set[str] = set()
         for stratum in state.program.strata:
             reached = not changed.isdisjoint(stratum.inputs) or self._shifted(stratum)
@@ -67,7 +84,6 @@ class _Migration:
             self._evaluate(stratum, run)
         state.live = {name: len(state.present(name)) for name in state.program.arities}
         state.begin_epoch()
-        self.engine.resume(self.manifest.epoch, efforts | run.efforts, self.manifest.bootstrap_seconds)
 
     def _shifted(self, stratum: StatefulStratum) -> bool:
         start, stop = self.counters.get(stratum.relations, (0, 0))
@@ -82,8 +98,9 @@ class _Migration:
             self.kept.discard(name)
             self.kept.discard(f"{name}@given")
             if name in self.state.given:
-                self.state.given[name].clear()
-                fill(self.state.given[name], facts)
+                given = self.state.database[self.state.given[name]]
+                given.clear()
+                fill(given, facts)
             self.state.database[name].clear()
             fill(self.state.database[name], facts)
         run.evaluate([stratum])
@@ -102,9 +119,16 @@ class _Migration:
         scratch = self.state.database.create(f"{name}@stored", relation.arity, stateful=True)
         try:
             self.loader.load(self.shapes[name], stored, scratch)
-            return scratch.rows()[scratch.now() == 0].astype(np.int64)
+            return self._with_one_zero(name, scratch.rows()[scratch.now() == 0].astype(np.int64))
         finally:
             self.state.database.drop(scratch.name)
+
+    def _with_one_zero(self, name: str, rows: Words) -> Words:
+        """The facts as they are meant, if they come from a state that told floats apart by their bits."""
+        for i, kind in enumerate(self.shapes[name].info.kinds):
+            if kind is Kind.FLOAT:
+                rows[:, i] = float_words(rows[:, i].view(np.float64))
+        return rows
 
     def _same_columns(self, name: str, stored: StoredRelation) -> bool:
         return [kind for _, kind in stored.columns] == list(self.shapes[name].info.types)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from tidelog.state import problems
+from tidelog.state.columns import EQUIVALENCE
 from tidelog.state.files import Files
 from tidelog.state.load import open_parquet, read_batches
 from tidelog.state.manifest import Manifest, StoredRelation
@@ -47,7 +48,7 @@ def relation_pieces(place: str | os.PathLike[str], name: str, epoch: int | None,
         wanted = manifest.epoch if epoch is None else epoch
         stored = stored_relation(files, manifest, name, wanted)
         groups = open_parquet(files, stored.snapshot).num_row_groups
-        if groups < 2 or most < 2:
+        if groups < 2 or most < 2 or stored.kind == EQUIVALENCE:
             return [Piece(name, epoch)]
         shares = [tuple(range(groups))[i::most] for i in range(min(most, groups))]
         changed = [()] if changes_until(files, stored, wanted) is not None else []

@@ -49,6 +49,13 @@ def newer_format(where: str, found: int, known: int, version: str) -> TidelogErr
     )  # fmt: skip
 
 
+def older_format(where: str, found: int, known: int) -> TidelogError:
+    return error(
+        "TL1303", f"the state in {where} has format {found}, and its counts are not those of format {known}",
+        help="open it once for writing (`tidelog update`), which brings it up to date, and then verify it in full",
+    )  # fmt: skip
+
+
 def damaged(where: str, name: str, why: str) -> TidelogError:
     return error(
         "TL1304", f"{name} of the state in {where} is damaged: {why}",

@@ -14,8 +14,11 @@ from collections.abc import Iterator
 
 from tidelog.analysis.check import Checked, check
 from tidelog.analysis.clauses import Clause
-from tidelog.analysis.graph import Stratum, dependencies_of
+from tidelog.analysis.strata import Stratum, dependencies_of
+from tidelog.analysis.types import AdtType, Type
+from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.errors import Report
+from tidelog.io.record_text import base_type
 from tidelog.lang import tree
 from tidelog.lang.load import parse_program
 from tidelog.lang.souffle_printer import print_program, show
@@ -25,6 +28,9 @@ from tidelog.state.manifest import read_manifest
 from tidelog.values import Kind
 
 _IRRELEVANT = ("output", "printsize")
+_COUNTED = "derivations that differ in what a rule looks at"
+"""What the counts of a state count, as part of the fingerprint of whatever has derivations; another text makes states
+that were counted in another way be evaluated anew."""
 
 
 def full_text(checked: Checked) -> str:
@@ -86,14 +92,47 @@ def numbers_texts(checked: Checked) -> bool:
     return False
 
 
+def relations_with_floats(checked: Checked) -> set[str]:
+    """The relations of strata that hold floats, or compute with them."""
+    return {
+        name
+        for stratum in checked.strata
+        if any(_holds_floats(checked, name) for name in stratum.relations)
+        or any(_computes_floats(checked.clause_types[number]) for number in stratum.clauses)
+        for name in stratum.relations
+    }
+
+
+def _holds_floats(checked: Checked, name: str) -> bool:
+    """Whether a column is of floats, or of records with floats somewhere in them."""
+    waiting = [base_type(checked.types.types[declared]) for declared in checked.relations[name].types]
+    known: set[Type] = set()
+    while waiting:
+        found = waiting.pop()
+        if found.kind is Kind.FLOAT:
+            return True
+        if found not in known:
+            known.add(found)
+            branches = found.branches.values() if isinstance(found, AdtType) else (found,)
+            waiting += [base_type(inner) for branch in branches for inner in getattr(branch, "types", ())]
+    return False
+
+
+def _computes_floats(types: ClauseTypes) -> bool:
+    computed = (tree.Float, tree.Functor, tree.UserFunctor, tree.Aggregate, tree.Cast)
+    nodes = (n for literal in (types.clause.head, *types.clause.literals()) for n in literal.walk())
+    return any(isinstance(node, computed) and types.kind_of(node) is Kind.FLOAT for node in nodes)
+
+
 def fingerprints(checked: Checked) -> dict[str, str]:
-    """Of every relation: equal in two programs only if, for equal facts, its tuples are equal too."""
+    """Of every relation: equal in two programs only if, for equal facts, its tuples and their states are equal too."""
     found: dict[str, str] = {}
     inputs = {directive.relation for directive in checked.directives("input")}
     types = "".join(show(item) for item in checked.program.of(tree.TypeDecl))
     for stratum in checked.strata:
         parts = [_declared(checked, name, name in inputs, types) for name in stratum.relations]
         parts += [_clause(checked.clauses[number]) for number in stratum.clauses]
+        parts += [_COUNTED] if stratum.clauses else []
         parts += [show(d) for d in checked.directives("limitsize") if d.relation in stratum.relations]
         parts += [found[name] for name in sorted(_read(checked, stratum)) if name in found]
         for name in stratum.relations:

@@ -9,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.inlining_checks import inline_relations
+from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Source
 from tidelog.evaluate.query import answer
 from tidelog.io.codec import decode
 from tidelog.lang import tree
 from tidelog.lang.souffle import parse_query
+from tidelog.plan.rewrites.read_classes import implicit_equivalences
 from tidelog.state.columns import RELATION, Shape
 from tidelog.state.files import Files
 from tidelog.state.load import Loader
@@ -34,11 +35,14 @@ def query_state(
         checked = program_of(manifest.program)
         database = Database()
         loader = Loader(files, checked.types, database)
+        implicit = implicit_equivalences(checked)
         for name in _needed(query, checked):
             relation = database.create(name, checked.relations[name].arity, stateful=True)
             loader.load(Shape(RELATION, checked.relations[name]), manifest.relations[name], relation)
             if relation.dirty:
                 relation.compact()
+            if name in implicit:
+                database.complete_equivalence(name)
         found = answer(query, checked, database, functors)
         return found.info, decode(found.rows, found.info, checked.types, database)
 

@@ -17,8 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tidelog.io.columns import CHANGE, EPOCH
 from tidelog.state import problems
-from tidelog.state.columns import CHANGE, COUNT, EPOCH, ITERATION, RELATION
+from tidelog.state.columns import COUNT, DECLARED, EQUIVALENCE, ITERATION
+from tidelog.state.equivalences import closure, closure_changes
 from tidelog.state.files import Files
 from tidelog.state.load import read_table
 from tidelog.state.manifest import Manifest, StoredRelation, read_manifest
@@ -30,7 +32,7 @@ TRIES = 20
 def relation_names(place: str | os.PathLike[str]) -> list[str]:
     """The relations of a program's state."""
     manifest = current_manifest(Files.at(place))
-    return [name for name, stored in manifest.relations.items() if stored.kind == RELATION]
+    return [name for name, stored in manifest.relations.items() if stored.kind in DECLARED]
 
 
 def relation_schema(place: str | os.PathLike[str], name: str) -> pa.Schema:
@@ -49,7 +51,9 @@ def read_relation(place: str | os.PathLike[str], name: str, epoch: int | None = 
 
     def read(files: Files, manifest: Manifest) -> pa.Table:
         wanted = manifest.epoch if epoch is None else epoch
-        return tuples_at(files, stored_relation(files, manifest, name, wanted), wanted)
+        stored = stored_relation(files, manifest, name, wanted)
+        found = tuples_at(files, stored, wanted)
+        return closure(found) if stored.kind == EQUIVALENCE else found
 
     return read_consistently(Files.at(place), read)
 
@@ -59,6 +63,9 @@ def read_changes(place: str | os.PathLike[str], name: str, since: int) -> pa.Tab
 
     def read(files: Files, manifest: Manifest) -> pa.Table:
         stored = stored_relation(files, manifest, name, since)
+        if stored.kind == EQUIVALENCE:
+            epochs = [since, *range(since + 1, manifest.epoch + 1)] if stored.changes else [since]
+            return closure_changes((epoch, tuples_at(files, stored, epoch)) for epoch in epochs)
         tables = [plain(read_table(files, file)) for file in stored.changes if file.last > since]
         if not tables:
             schema = _plain_schema(read_table(files, stored.snapshot).schema)
@@ -94,7 +101,7 @@ def stored_relation(files: Files, manifest: Manifest, name: str, epoch: int | No
     """What is stored of a relation, and of the epoch if one is named."""
     stored = manifest.relations.get(name)
     if stored is None:
-        known = [known for known, found in manifest.relations.items() if found.kind == RELATION]
+        known = [known for known, found in manifest.relations.items() if found.kind in DECLARED]
         raise problems.unknown_relation(files.where, name, known)
     if epoch is not None and not stored.snapshot.last <= epoch <= manifest.epoch:
         raise problems.epoch_gone(files.where, name, epoch, stored.snapshot.last, manifest.epoch)
@@ -128,7 +135,7 @@ def without(table: pa.Table, changes: pa.Table) -> pa.Table:
     if not keys:
         return table.slice(0, 0) if changes.num_rows else table
     numbered = _by_words(table, keys).append_column("#", pa.array(np.arange(table.num_rows)))
-    kept = numbered.join(_by_words(changes, keys), keys, join_type="left anti").column("#")
+    kept = numbered.join(_by_words(changes, keys), keys, join_type="left anti", use_threads=False).column("#")
     return table.take(pc.take(kept, pc.sort_indices(kept)))
 
 
@@ -142,7 +149,7 @@ def _last_of_each(changes: pa.Table) -> pa.Table:
     if not keys:
         return changes.slice(max(changes.num_rows - 1, 0))
     numbered = _by_words(changes, keys).append_column("#", pa.array(np.arange(changes.num_rows)))
-    last = numbered.group_by(keys).aggregate([("#", "max")]).column("#_max")
+    last = numbered.group_by(keys, use_threads=False).aggregate([("#", "max")]).column("#_max")
     return changes.take(last)
 
 

@@ -15,10 +15,10 @@ from urllib.parse import quote
 import numpy as np
 
 from tidelog.analysis.types import TypeSystem
+from tidelog.evaluate.effects import Effect
 from tidelog.state.columns import (
     GIVEN,
     ROW_GROUP,
-    Effect,
     Shape,
     change_table,
     parquet_writer,
@@ -26,8 +26,7 @@ from tidelog.state.columns import (
 )
 from tidelog.state.files import Files
 from tidelog.state.manifest import CHANGES, SNAPSHOTS, StoredFile
-from tidelog.store import Database, Relation
-from tidelog.store.layout import NEVER
+from tidelog.store import NEVER, Database, Relation
 
 
 @dataclass
@@ -87,7 +86,7 @@ def write_snapshot(files: Files, picture: Picture, epoch: int, types: TypeSystem
             for rows, iterations, counts in picture.pieces():
                 writer.write_table(snapshot_table(shape, rows, iterations, counts, types, database))
 
-    name = file_name(SNAPSHOTS, shape.name, epoch)
+    name = file_name(SNAPSHOTS, shape.file, epoch)
     written = files.write(name, fill)
     return StoredFile(name, 0, epoch, picture.tuples, written.bytes, written.sha256)
 
@@ -101,7 +100,7 @@ def write_changes(
         with parquet_writer(sink, shape.change_schema) as writer:
             writer.write_table(change_table(shape, effect, epoch, types, database), row_group_size=ROW_GROUP)
 
-    name = file_name(CHANGES, shape.name, epoch)
+    name = file_name(CHANGES, shape.file, epoch)
     written = files.write(name, fill)
     return StoredFile(name, epoch, epoch, len(effect), written.bytes, written.sha256)
 

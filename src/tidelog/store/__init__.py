@@ -23,9 +23,9 @@ runs over chunks of bindings. No kernel is compiled per rule or program. The API
     db.records.pack(array2d) -> ids;  db.records.unpack(ids, arity) -> array2d   (id 0 is nil)
     db.encode(Const) -> int                     # the 64-bit word
 
-    pipe = db.pipeline(steps, nslots)           # from a Scan (or one empty binding) to an Emit
+    pipe = db.pipeline(steps)                   # from a Scan (or one empty binding) to an Emit
     pipe.run(); pipe.derivations                # derivations so far (emits before duplicates are dropped)
-    pipe = db.pipeline(steps, nslots, inputs=(slots,), outputs=(slots,))
+    pipe = db.pipeline(steps, inputs=(slots,), outputs=(slots,))
     pipe.run(batch) -> batch                    # int64[n, len(inputs)], one column per slot; outputs likewise. With
                                                 # inputs only, steps end in Emit; with outputs only, begin with Scan
     is_native(step) -> bool                     # whether a pipeline can hold the step
@@ -41,7 +41,7 @@ runs over chunks of bindings. No kernel is compiled per rule or program. The API
                                                 # end; it may raise to stop (the database stays usable)
     stratum.derivations, stratum.seconds        # per plan; stratum.iterations
 
-    native.announce = print                     # told in one line before kernels are compiled, once per machine
+    native.announce = print                     # told in one line before kernels are compiled, if none came compiled
 
 Views are ranges of rows: OLD = [0, delta_start), DELTA = [delta_start, delta_stop), ALL = [0, delta_stop). A relation
 that no stratum runs over must be settled for its facts to be seen: `insert` outside a stratum then `settle()`.
@@ -55,17 +55,63 @@ A plan that probes X and then closes a cycle with Y is split so that each bindin
 (see `adaptive`). Join order between acyclic atoms is the planner's business.
 
 Errors at run time: `ArithmeticFault` (division by zero: operation, operands, `plan`: which plan of the stratum).
+
+To read it, in this order:
+
+- memory: `memory` (arrays that grow without moving), `blocks` (what Python and the kernels share, field by field),
+  `codes` (their numbers for things), `native` (how kernels are found and called), `compiling` (how they are made);
+- relations: `relation`, made of `row_states` (iterations and counts of rows) and `bulk_rows` (many rows at once);
+  `packing` (keys of several columns in one word), `index`; `difference`, `distinct`, `components`;
+- dictionaries: `symbols`, `records`; `triple_lines` (terms of N-Triples); `equivalence` with `pair_rows` (`eqrel`);
+- plans: `operations` (what is native), `adaptive` (which of two atoms first), `encode` with `assembly` (steps to
+  blocks), `encoded`, `pipeline`, `faults`;
+- execution: `stratum` (to a fixpoint), `crew` (several threads), `pending` and `update` (an epoch's changes),
+  `database` (owns all of it, and serves what kernels ask for);
+- `kernels/`: `raw` and `access` (loads and stores), `arithmetic`; `identity`, `membership`, `rebuild`, `matching`
+  (tables of tuples); `segments`, `first_build`, `lookup` (indexes); `levels` and `machine` (plans and strata);
+  `signed_counts` and `update`; `texts`, `triples`; `entry` (how Python calls them).
 """
 
-from tidelog.store.database import Database
-from tidelog.store.equivalence import Equivalence
-from tidelog.store.faults import ArithmeticFault
-from tidelog.store.memory import release_spare
-from tidelog.store.operations import is_native
-from tidelog.store.pipeline import Pipeline
-from tidelog.store.relation import Relation
-from tidelog.store.stratum import Stratum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidelog.store.codes import MOST_DERIVATIONS, NEVER
+    from tidelog.store.database import Database
+    from tidelog.store.equivalence import Equivalence, classified, present
+    from tidelog.store.faults import ArithmeticFault
+    from tidelog.store.memory import release_spare
+    from tidelog.store.operations import is_native
+    from tidelog.store.pair_rows import PairRows, pair_changes
+    from tidelog.store.pipeline import Pipeline
+    from tidelog.store.relation import Relation
+    from tidelog.store.stratum import Stratum
 
 __all__ = [
-    "ArithmeticFault", "Database", "Equivalence", "Pipeline", "Relation", "Stratum", "is_native", "release_spare",
+    "MOST_DERIVATIONS", "NEVER", "ArithmeticFault", "Database", "Equivalence", "PairRows", "Pipeline", "Relation",
+    "Stratum", "classified", "is_native", "pair_changes", "present", "release_spare",
 ]  # fmt: skip
+
+_WHERE = {
+    "ArithmeticFault": "faults",
+    "Database": "database",
+    "Equivalence": "equivalence",
+    "MOST_DERIVATIONS": "codes",
+    "NEVER": "codes",
+    "PairRows": "pair_rows",
+    "Pipeline": "pipeline",
+    "Relation": "relation",
+    "Stratum": "stratum",
+    "classified": "equivalence",
+    "is_native": "operations",
+    "pair_changes": "pair_rows",
+    "present": "equivalence",
+    "release_spare": "memory",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The API is imported when it is first asked for: the build step has kernels, but neither numpy nor pyarrow."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tidelog.store import layout, packing
-from tidelog.store.layout import BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
+from tidelog.store import codes, packing
+from tidelog.store.blocks import RowsSlot
+from tidelog.store.codes import BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable
 from tidelog.store.row_states import RowStates
 
@@ -65,7 +66,7 @@ class BulkRows(RowStates, ABC):
     def settle(self) -> None: ...
 
     @abstractmethod
-    def _publish_rows(self) -> None: ...
+    def _grow_rows(self, need: int) -> None: ...
 
     @abstractmethod
     def _rebuild(self, mode: int, bits: int) -> None: ...
@@ -75,7 +76,7 @@ class BulkRows(RowStates, ABC):
 
     def compact(self) -> None:
         """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
-        there = np.flatnonzero(self.now() != layout.NEVER)
+        there = np.flatnonzero(self.now() != codes.NEVER)
         data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
         room = self.make_room(len(data), self.wide)
         room.rows[:], room.iterations[:] = data, now
@@ -88,12 +89,11 @@ class BulkRows(RowStates, ABC):
         Say whether many of them have more than one derivation: such memory is cheaper if all of it is used."""
         self._wide = wide
         self.clear()
-        self._rows.grow(0, max(count, 1))
-        self._publish_rows()
+        if self.stateful:
+            self._derived.sparse = not often_derived
+        self._grow_rows(max(count, 1))
         if not self.stateful:
             return Room(self._rows.data[:count], None, None)
-        self._derived.sparse = not often_derived
-        self._grow_states(max(count, 1))
         return Room(self._rows.data[:count], self._now.data[:count, 0], self._derived.data[:count, 0])
 
     def take_rows(self, count: int, lows: list[int] | None = None, highs: list[int] | None = None) -> None:
@@ -127,11 +127,11 @@ class BulkRows(RowStates, ABC):
         return max(ordered, key=lambda index: (uses[index.columns[0]], -index.columns[0])).rows_by_key()
 
     def _packed_order(self) -> Array:
-        slots = self._table.reshape(-1, layout.SLOT_WORDS[BLOCKED])
-        slots = slots[slots[:, 0] != 0]
-        slots = slots[np.argsort(slots[:, 0])]
-        lists = self._numbers.data[slots[:, layout.B_LIST // 8].astype(np.int32)]
-        bits = np.ascontiguousarray(slots[:, layout.B_BITS // 8]).view(np.uint8).reshape(-1, 8)
+        slots = self._table.view(np.dtype(RowsSlot))
+        slots = slots[slots["key"] != 0]
+        slots = slots[np.argsort(slots["key"])]
+        lists = self._numbers.data[slots["list"]]
+        bits = np.ascontiguousarray(slots["bits"]).view(np.uint8).reshape(-1, 8)
         numbers: Array = lists[np.unpackbits(bits, axis=1, bitorder="little").astype(bool)]
         return numbers
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from tidelog.store import layout as y
+from tidelog.store import codes
 from tidelog.store.encoded import Encoded
 from tidelog.store.index import Index
 from tidelog.store.memory import address
@@ -33,8 +34,8 @@ class Crew:
         self._pool = ThreadPoolExecutor(max(threads - 1, 1), thread_name_prefix="tidelog")
 
     def _map(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """work(item) for all items at once; the first on this thread."""
-        others = [self._pool.submit(work, item) for item in items[1:]]
+        """work(item) for all items at once, under the caller's limit of memory; the first on this thread."""
+        others = [self._pool.submit(copy_context().run, work, item) for item in items[1:]]
         try:
             first = [work(items[0])]
         finally:
@@ -48,26 +49,25 @@ class Crew:
         """Run copies of one plan, one per thread, from its beginning to its end."""
         shared = np.zeros(8, np.int64)
         for encoded in team:
-            level = encoded.levels
-            view, relation = int(level[y.L_VIEW // 8]), int(level[y.L_RELATION // 8])
-            if int(level[y.L_KIND // 8]) == y.SCAN and view == y.DELTA:
-                shared[0] = self.database.relation_at(relation).delta_start
-            level[y.L_SHARED // 8] = address(shared)
-            encoded.plan[y.P_LEVEL // 8] = -1
-            encoded.plan[y.P_SHARED // 8] = self.database.chunk * (len(team) - 1)
+            scan = encoded.scan
+            if scan is not None and scan.viewed == codes.DELTA:
+                shared[0] = self.database.relation_at(scan.relation).delta_start
+            encoded.source.shared = address(shared)
+            encoded.plan.level = -1
+            encoded.plan.sharing = self.database.chunk * (len(team) - 1)
         kernels, running = self.database.kernels, list(team)
         try:
             while running:
-                statuses = self._map(lambda e: kernels.run_plan(address(e.plan)), running)
-                wishes = [(e, s) for e, s in zip(running, statuses, strict=True) if s not in (y.DONE, y.PAUSE)]
+                statuses = self._map(lambda e: kernels.run_plan(e.address), running)
+                wishes = [(e, s) for e, s in zip(running, statuses, strict=True) if s not in (codes.DONE, codes.PAUSE)]
                 if wishes:  # the others ask again if this did not serve them too
                     self.database.serve_plan(wishes[0][1], wishes[0][0])
-                running = [e for e, s in zip(running, statuses, strict=True) if s != y.DONE]
-                if y.PAUSE in statuses:
+                running = [e for e, s in zip(running, statuses, strict=True) if s != codes.DONE]
+                if codes.PAUSE in statuses:
                     pause()
         finally:
             for encoded in team:
-                encoded.levels[y.L_SHARED // 8] = encoded.plan[y.P_SHARED // 8] = 0
+                encoded.source.shared = encoded.plan.sharing = 0
 
     def update(self, indexes: Sequence[Index], threads: int | None = None) -> None:
         """Bring indexes up to date, each on one thread: of so many, or of the crew's."""

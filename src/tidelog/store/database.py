@@ -9,26 +9,28 @@ import struct
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from tidelog.plan.steps import Const, Plan, Step
-from tidelog.store import layout as y
-from tidelog.store import native
+from tidelog.store import codes, native
 from tidelog.store.adaptive import alternatives
 from tidelog.store.crew import Crew
 from tidelog.store.encoded import Encoded
 from tidelog.store.equivalence import Equivalence
-from tidelog.store.filing import Filing
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
+from tidelog.store.pending import Pending
 from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault
 from tidelog.store.records import Records
 from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
 from tidelog.store.symbols import Symbols
-from tidelog.values import Kind
+from tidelog.values import Kind, canonical
+
+MANY_CONSTANTS = 1 << 13
+SHORT_CHUNK = 64
 
 
 class Database:
@@ -51,10 +53,12 @@ class Database:
         self.scratch = np.zeros(1024, np.int64)
         self.symbols = Symbols(self.kernels)
         self.relations: dict[str, Relation] = {}
+        self.views: dict[str, Equivalence] = {}  # what a relation of pairs stands for, whose classes are kept beside it
         self.layout_version = 0  # goes up whenever an index gets another layout
         self._known: dict[int, Relation] = {}
-        self._constants: dict[int, Array] = {}
+        self._constants: dict[int, tuple[int, Array]] = {}  # with their addresses
         self._inserters: dict[int, Pipeline] = {}
+        self._remarks: dict[str, bool] = {}  # whether they were told
         self.records = Records(self)
         self._clock = time.perf_counter(), self.kernels.now()
 
@@ -69,8 +73,18 @@ class Database:
 
     def share_dictionaries(self, other: Database) -> None:
         """Have the symbols and records of another database. This one has no tuples yet."""
-        self.symbols = other.symbols
+        self.symbols, self._remarks = other.symbols, other._remarks
         self.records = Records(self, other.records)
+
+    def remark(self, text: str, told: bool = False) -> None:
+        """Something about values that the user should know; each is told once."""
+        self._remarks.setdefault(text, told)
+
+    def take_remarks(self) -> list[str]:
+        """What was remarked, here or in a sibling, and not yet told."""
+        new = [text for text, told in self._remarks.items() if not told]
+        self._remarks.update(dict.fromkeys(new, True))
+        return new
 
     def cycles_per_second(self) -> float:
         """How fast the counter runs that plans are timed with."""
@@ -88,12 +102,22 @@ class Database:
     @property
     def equivalences(self) -> frozenset[str]:
         """The relations that are held as classes."""
-        return frozenset(name for name, found in self.relations.items() if isinstance(found, Equivalence))
+        whole = (name for name, found in self.relations.items() if isinstance(found, Equivalence))
+        return frozenset((*self.views, *whole))
+
+    def meant(self, name: str) -> Relation:
+        """What a relation holds to those who ask for it by its name."""
+        return cast(Relation, self.views[name]) if name in self.views else self[name]
+
+    def view_equivalence(self, name: str) -> Equivalence:
+        """Let a relation stand for the equivalence whose classes and sizes are kept beside it."""
+        self.views[name] = Equivalence(self, name)
+        return self.views[name]
 
     def complete_equivalence(self, name: str) -> Equivalence:
         """Replace a relation by the smallest equivalence that has its tuples."""
         given = self[name]
-        equivalence = Equivalence(self, given)
+        equivalence = Equivalence.completed(self, given)
         self.drop(name)
         self.relations[name] = cast(Relation, equivalence)  # to its readers, a relation
         return equivalence
@@ -155,9 +179,9 @@ class Database:
     def adopt(self, relation: Relation) -> None:
         self._known[relation.address] = relation
 
-    def relation_at(self, block: int) -> Relation:
-        """The relation whose control block is at an address."""
-        return self._known[block]
+    def relation_at(self, address: Any) -> Relation:
+        """The relation whose block is at an address."""
+        return self._known[address]
 
     def __getitem__(self, name: str) -> Relation:
         return self.relations[name]
@@ -174,27 +198,34 @@ class Database:
         if isinstance(value, str):
             return self.symbols.id(value)
         if const.kind is Kind.FLOAT:
-            return int(struct.unpack("<q", struct.pack("<d", value))[0])
+            return int(struct.unpack("<q", struct.pack("<d", canonical(float(value))))[0])
         return (int(value) + 2**63) % 2**64 - 2**63
 
-    def constant(self, word: int) -> int:
-        """The address of a column full of one word."""
-        if word not in self._constants:
-            self._constants[word] = np.full(self.chunk + 8, word, np.int64)
-        return address(self._constants[word])
+    @property
+    def plan_chunk(self) -> int:
+        """The number of bindings that a plan encoded now works on at a time: fewer once there are very many constants,
+        since each of them is a column of that length. It never grows, so that older columns are long enough."""
+        return self.chunk if len(self._constants) < MANY_CONSTANTS else min(self.chunk, SHORT_CHUNK)
+
+    def constant(self, word: int, chunk: int) -> int:
+        """The address of a column full of one word, for plans with this chunk."""
+        found = self._constants.get(word)
+        if found is None:
+            column = np.full(chunk + 8, word, np.int64)
+            found = self._constants[word] = address(column), column
+        return found[0]
 
     def pipeline(
         self,
         steps: Sequence[Step],
-        nslots: int = 0,
         inputs: Sequence[int] | None = None,
         outputs: Sequence[int] | None = None,
         changing: Sequence[str] = (),
-        filing: Filing | None = None,
+        pending: Pending | None = None,
     ) -> Pipeline | Alternatives:
         """Steps to be run natively. `changing` names the relations that grow while it is in use."""
         parts = alternatives(steps, lambda name: self[name].arity) if inputs is None and outputs is None else [steps]
-        pipelines = [Pipeline(self, part, inputs, outputs, frozenset(changing), filing=filing) for part in parts]
+        pipelines = [Pipeline(self, part, inputs, outputs, frozenset(changing), pending=pending) for part in parts]
         return pipelines[0] if len(pipelines) == 1 else Alternatives(pipelines)
 
     def stratum(self, relations: Sequence[str], plans: Sequence[Plan]) -> Stratum:
@@ -229,9 +260,13 @@ class Database:
 
     def update(self, index: Index, scratch: Array | None = None) -> None:
         """Bring an index up to date."""
-        index.prepare()
+        try:
+            index.prepare()
+        except MemoryError:
+            index.reset()
+            raise
         at = address(self.scratch if scratch is None else scratch)
-        while (status := self.kernels.update_index(index.address, at)) != y.DONE:
+        while (status := self.kernels.update_index(index.address, at)) != codes.DONE:
             self.serve_index(status, index)
         index.forget_slots()
 
@@ -241,43 +276,39 @@ class Database:
         self.crew.update(sorted(indexes, key=lambda index: -index.behind * len(index.columns)), threads=2)
 
     def serve_index(self, status: int, index: Index) -> None:
-        if status == y.GROW_KEYS:
-            index.grow_keys()
-        elif status == y.GROW_ARENA:
-            index.grow_arena()
-        elif status == y.MISFIT_KEY:
-            index.rebuild()
-        else:
-            raise AssertionError(f"status {status} of an index update")
+        wishes = {codes.GROW_KEYS: index.grow_keys, codes.GROW_ARENA: index.grow_arena, codes.MISFIT_KEY: index.rebuild}
+        try:
+            wishes[status]()
+        except MemoryError:
+            index.reset()  # who needs it again builds it again
+            raise
 
     def run_plan(self, encoded: Encoded) -> Iterator[None]:
         """Run a plan from its beginning to its end, with a pause now and then (after `budget` bindings)."""
-        encoded.plan[y.P_LEVEL // 8] = -1
-        at = address(encoded.plan)
-        while (status := self.kernels.run_plan(at)) != y.DONE:
+        encoded.plan.level = -1
+        while (status := self.kernels.run_plan(encoded.address)) != codes.DONE:
             self.serve_plan(status, encoded)
-            if status == y.PAUSE:
+            if status == codes.PAUSE:
                 yield
 
     def serve_plan(self, status: int, encoded: Encoded) -> None:
         """Do what a plan asks for."""
-        subject = int(encoded.plan[y.P_SUBJECT // 8])
-        if status == y.FAULT:
+        if status == codes.FAULT:
             raise fault(encoded.plan)
-        if status == y.PAUSE:
+        if status == codes.PAUSE:
             return
-        if encoded.filing is not None and status in (y.GROW_EVENTS, y.GROW_BUCKETS):
-            encoded.filing.grow(status)
+        if encoded.pending is not None and status in (codes.GROW_WAITING, codes.GROW_BUCKETS):
+            encoded.pending.grow(status)
             return
-        relation = self._known.get(subject, encoded.sink)
+        relation = self._known.get(encoded.plan.subject, encoded.sink)
         assert relation is not None
         room = self.chunk * (self.threads + 1)
-        if status == y.GROW_ROWS:
+        if status == codes.GROW_ROWS:
             relation.grow_rows(room)
-        elif status == y.GROW_IDENTITY:
+        elif status == codes.GROW_IDENTITY:
             relation.grow_identity(room)
-        elif status == y.MISFIT:
-            relation.refit(*chunk_limits(encoded, subject))
+        elif status == codes.MISFIT:
+            relation.refit(*chunk_limits(encoded))
         else:
             raise AssertionError(f"status {status} of a plan")
 

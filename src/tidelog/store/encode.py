@@ -8,11 +8,10 @@ Constants are columns too, filled once. What is always true: addresses written h
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeVar
 
 from tidelog.plan.steps import (
     Absent,
@@ -22,39 +21,70 @@ from tidelog.plan.steps import (
     CurrentIteration,
     Emit,
     Exists,
-    File,
     Filter,
+    Fold,
     Generate,
     Match,
     Operand,
     Pack,
     Probe,
+    Role,
     Scan,
     Slot,
     Step,
+    Tell,
     Unpack,
     View,
 )  # fmt: skip
-from tidelog.store import layout as y
+from tidelog.store import codes
 from tidelog.store.adaptive import Fewer
+from tidelog.store.assembly import Item, Link, assemble
+from tidelog.store.blocks import (
+    Block,
+    BodyPart,
+    Carried,
+    ComputeOperation,
+    EmitOperation,
+    EntryCheck,
+    ExistsOperation,
+    FewerOperation,
+    FilterOperation,
+    FoldOperation,
+    IterationOperation,
+    Level,
+    MatchLevel,
+    MemberOperation,
+    Operation,
+    Output,
+    PackOperation,
+    PlanBlock,
+    ProbeLevel,
+    RangeLevel,
+    ScanLevel,
+    TellOperation,
+    TupleOperation,
+    UnpackOperation,
+)
 from tidelog.store.encoded import Encoded, Scratch
-from tidelog.store.filing import ROLES, Filing
 from tidelog.store.index import Index
-from tidelog.store.memory import Array, address
 from tidelog.store.operations import COMPARISONS, COPY, VALUE_KINDS, operation
+from tidelog.store.pending import Pending
 from tidelog.store.relation import Relation
 from tidelog.values import Kind
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
+L = TypeVar("L", bound=Level)
 RESTLESS = 3
 VIEWS = {
-    View.ALL: y.ALL, View.DELTA: y.DELTA, View.OLD: y.OLD, View.BEFORE: y.BEFORE, View.AFTER: y.AFTER,
-    View.LEFT: y.LEFT, View.CAME: y.CAME, View.LOST: y.LOST,
+    View.ALL: codes.ALL, View.DELTA: codes.DELTA, View.OLD: codes.OLD, View.BEFORE: codes.BEFORE,
+    View.AFTER: codes.AFTER, View.LEFT: codes.LEFT, View.CAME: codes.CAME, View.LOST: codes.LOST,
+    View.MOVED: codes.MOVED, View.EITHER: codes.EITHER, View.BOTH: codes.BOTH, View.STILL: codes.STILL,
 }  # fmt: skip
-LISTS = (View.LEFT, View.CAME, View.LOST)
-STATES = {View.BEFORE: y.BEFORE_NOW, View.AFTER: y.NOW}
+LISTS = (View.LEFT, View.CAME, View.LOST, View.MOVED)
+STATES = (View.BEFORE, View.AFTER, View.EITHER, View.BOTH, View.STILL)
+ROLES = {Role.OWN: codes.OWN, Role.LOWER: codes.LOWER, Role.NEGATED: codes.NEGATED}
 
 
 def uses(step: Step | Fewer) -> Iterable[Operand]:
@@ -72,8 +102,10 @@ def uses(step: Step | Fewer) -> Iterable[Operand]:
             return fields
         case Unpack(record=record, checks=checks):
             return [record, *(o for _, o in checks)]
-        case File(args=args, parts=parts):
-            return [*args, *(Slot(part.row) for part in parts)]
+        case Fold(parts=parts, since=since):
+            return [Slot(slot) for slot in (*(part.row for part in parts), *(since or ()))]
+        case Tell(args=args, before=before, after=after):
+            return [*args, Slot(before), Slot(after)]
         case CurrentIteration():
             return []
     raise TypeError(f"not a native step: {step}")
@@ -83,14 +115,15 @@ class Encoder:
     """Encodes one plan for one thread."""
 
     def __init__(
-        self, database: Database, changing: frozenset[str], scratch: Scratch, filing: Filing | None = None
+        self, database: Database, changing: frozenset[str], scratch: Scratch, pending: Pending | None = None
     ) -> None:
-        self.database, self.changing, self.scratch, self.filing = database, changing, scratch, filing
-        self.chunk = database.chunk
-        self.keep: list[Array] = []
+        self.database, self.changing, self.scratch, self.pending = database, changing, scratch, pending
+        self.chunk = database.plan_chunk
         self.indexes: list[tuple[Index, int]] = []
-        self.levels: list[Array] = []
-        self.ops: list[list[Array]] = []
+        self.levels: list[Level] = []
+        self.ops: list[list[Operation]] = []
+        self.items: list[Item] = []  # what levels and operations point to
+        self.links: list[Link] = []
         self.where: dict[int, int] = {}  # slot -> column address at the present level
         scratch.rewind()
 
@@ -108,67 +141,64 @@ class Encoder:
         needed.reverse()
         rest = list(steps)
         if source is not None:
-            self._scan_level(source, y.ALL, [(c, s) for c, s in enumerate(inputs) if s in needed[0]], [])
+            self._scan_level(source, codes.ALL, [(c, s) for c, s in enumerate(inputs) if s in needed[0]], [])
         elif not (rest and isinstance(rest[0], Scan)):
-            self._level(y.UNIT)
+            self._level(Level(kind=codes.UNIT))
         for i, step in enumerate(rest):
             self._step(step, needed[i + 1])
         if sink is not None:
             self._emit(sink, [Slot(s) for s in outputs])
         encoded = self._finish()
-        encoded.sink, encoded.filing = sink, self.filing
+        encoded.sink, encoded.pending = sink, self.pending
         return encoded
 
     # Levels
 
-    def _level(self, kind: int) -> Array:
-        level = np.zeros(y.L_SIZE, np.int64)
-        level[y.L_KIND // 8] = kind
-        level[y.L_SORT_COLUMN // 8] = -1
+    def _level(self, level: L) -> L:
         self.levels.append(level)
         self.ops.append([])
         return level
 
     def _scan_level(
-        self, relation: Relation, view: int, outs: list[tuple[int, int]], checks: list[list[int]], kind: int = y.SCAN
+        self,
+        relation: Relation,
+        view: int,
+        outs: list[tuple[int, int]],
+        checks: list[EntryCheck],
+        kind: int = codes.SCAN,
     ) -> None:
-        level = self._level(kind)
-        level[y.L_RELATION // 8] = relation.address
-        level[y.L_VIEW // 8] = view
-        self._set(level, y.L_NCHECK, y.L_CHECKS, [w for c in checks for w in c], len(checks))
+        level = self._level(ScanLevel(kind=kind, relation=relation.address, viewed=view))
+        self._point_to_blocks(level, "ncheck", "checks", checks)
         self._outs(level, outs)
 
-    def _outs(self, level: Array, outs: list[tuple[int, int]]) -> None:
+    def _outs(self, level: MatchLevel, outs: list[tuple[int, int]]) -> None:
         """(position in the entry, slot) pairs; slots get new columns."""
-        words = []
-        for at, slot in outs:
-            self.where[slot] = self.scratch.column()
-            words += [at, self.where[slot]]
-        self._set(level, y.L_NOUT, y.L_OUTS, words, len(outs))
+        self._point_to_blocks(level, "nout", "outs", [Output(at, self._target(slot)) for at, slot in outs])
 
-    def _below(self, kind: int, live: set[int]) -> Array:
+    def _below(self, level: L, live: set[int]) -> L:
         """A level under the present one; the columns that live on are carried over."""
-        level = self._level(kind)
-        words, where = [], {}
-        for slot, column in self.where.items():
-            if slot in live:
-                where[slot] = self.scratch.column()
-                words += [column, where[slot]]
-        self._above, self.where = self.where, where
-        self._set(level, y.L_NCARRY, y.L_CARRY, words, len(where))
-        level[y.L_SEGMENTS // 8] = self.scratch.column()
-        level[y.L_LENGTHS // 8] = self.scratch.column()
+        self._level(level)
+        carried = [(slot, column, self.scratch.column()) for slot, column in self.where.items() if slot in live]
+        self.where = {slot: target for slot, _, target in carried}
+        self._point_to_blocks(level, "ncarry", "carry", [Carried(source, target) for _, source, target in carried])
         return level
 
-    def _set(self, block: Array, count: int, pointer: int, words: Sequence[int], n: int | None = None) -> None:
-        array = np.array(words, np.int64)
-        self.keep.append(array)
-        block[count // 8] = len(words) if n is None else n
-        block[pointer // 8] = address(array)
+    def _point_to_words(self, block: Block, pointer: str, words: Sequence[int]) -> None:
+        self._point(block, pointer, array("q", words))
+
+    def _point_to_blocks(self, block: Block, count: str, pointer: str, blocks: Sequence[Block]) -> None:
+        setattr(block, count, len(blocks))
+        if blocks:
+            self._point(block, pointer, blocks[0])
+            self.items += blocks[1:]
+
+    def _point(self, block: Block, pointer: str, item: Item) -> None:
+        self.items.append(item)
+        self.links.append(Link(block, pointer, item))
 
     def _column(self, operand: Operand, where: dict[int, int] | None = None) -> int:
         if isinstance(operand, Const):
-            return self.database.constant(self.database.encode(operand))
+            return self.database.constant(self.database.encode(operand), self.chunk)
         return (self.where if where is None else where)[operand.index]
 
     # Steps
@@ -178,79 +208,89 @@ class Encoder:
             case Scan(m):
                 scanned = m.view is View.DELTA or m.view in LISTS
                 if (m.key and not scanned) or any(isinstance(b.operand, Slot) for b in m.bounds):
-                    self._level(y.UNIT)
+                    self._level(Level(kind=codes.UNIT))
                     self._probe(m, live)
                 else:
                     relation, m = self._seen(m)
                     checks = self._checks(m, lambda column: column, self.where, keys=True)
                     checks += self._row_checks(relation, m.view)
                     outs = [(c, s) for c, s in self._outputs(m) if s in live]
-                    kind = y.LIST if m.view in LISTS else y.SCAN
+                    kind = codes.LIST if m.view in LISTS else codes.SCAN
                     self._scan_level(relation, VIEWS[m.view], outs, checks, kind)
             case Probe(m):
                 self._probe(m, live)
             case Exists(m):
-                self._exists(m, live, y.MEMBER, y.EXISTS)
+                self._exists(m, live, codes.MEMBER, codes.EXISTS)
             case Absent(m):
-                self._exists(m, live, y.NONMEMBER, y.ABSENT)
+                self._exists(m, live, codes.NONMEMBER, codes.ABSENT)
             case Fewer(left, right, strict):
                 self._fewer(left, right, strict, live)
             case Filter(op, kind, left, right):
-                block = self._op(y.FILTER, live)
-                block[y.O_CODE // 8] = COMPARISONS[op]
-                block[y.O_VALUE_KIND // 8] = VALUE_KINDS[kind]
-                block[y.O_A // 8], block[y.O_B // 8] = self._column(left), self._column(right)
+                test = FilterOperation(kind=codes.FILTER, comparison=COMPARISONS[op], value_kind=VALUE_KINDS[kind])
+                test.left, test.right = self._column(left), self._column(right)
+                self._op(test, live)
             case Compute():
                 self._compute(step, live)
             case Generate(target, kind, args):
                 self._generate(target, kind, args, live)
             case Pack(target, fields):
                 columns = [self._column(f) for f in fields]
-                block = self._op(y.PACK, live)
-                records = self.database.records.relation(len(fields))
-                block[y.O_RELATION // 8] = records.address
-                self._set(block, y.O_NKEY, y.O_KEYS, columns)
-                block[y.O_TARGET // 8] = self._target(target)
+                pack = PackOperation(kind=codes.PACK)
+                self._op(pack, live)
+                self._tuples(pack, self.database.records.relation(len(fields)), columns)
+                pack.numbers = self._target(target)
             case Unpack():
                 self._unpack(step, live)
             case CurrentIteration(target):
-                block = self._op(y.ITERATION, live)
-                block[y.O_TARGET // 8] = self._target(target)
+                iteration = IterationOperation(kind=codes.ITERATION)
+                self._op(iteration, live)
+                iteration.target = self._target(target)
             case Emit(relation, args):
                 self._emit(self.database[relation], args)
-            case File():
-                self._file(step)
+            case Fold():
+                self._fold(step, live)
+            case Tell():
+                self._tell(step)
             case _:
                 raise TypeError(f"not a native step: {step}")
 
-    def _op(self, kind: int, live: set[int]) -> Array:
-        block = np.zeros(y.O_SIZE, np.int64)
-        block[y.O_KIND // 8] = kind
-        self._set(block, y.O_NLIVE, y.O_LIVE, [c for s, c in self.where.items() if s in live])
-        self.ops[-1].append(block)
-        return block
+    def _op(self, op: Operation, live: set[int]) -> None:
+        """Add an operation, before its targets get their columns."""
+        columns = [c for s, c in self.where.items() if s in live]
+        op.nlive = len(columns)
+        self._point_to_words(op, "live", columns)
+        self.ops[-1].append(op)
+
+    def _tuples(self, op: TupleOperation, relation: Relation, columns: Sequence[int]) -> None:
+        op.relation, op.ncolumn = relation.address, len(columns)
+        self._point_to_words(op, "columns", columns)
 
     def _target(self, slot: int) -> int:
         self.where[slot] = self.scratch.column()
         return self.where[slot]
 
     def _emit(self, relation: Relation, args: Sequence[Operand]) -> None:
-        columns = [self._column(a) for a in args]
-        block = self._op(y.EMIT, set())
-        block[y.O_RELATION // 8] = relation.address
-        self._set(block, y.O_NKEY, y.O_KEYS, columns)
+        emit = EmitOperation(kind=codes.EMIT)
+        self._op(emit, set())
+        self._tuples(emit, relation, [self._column(a) for a in args])
 
-    def _file(self, step: File) -> None:
-        assert self.filing is not None, "only an update files derivations"
-        columns = [self._column(a) for a in step.args]
-        block = self._op(y.FILE, set())
-        block[y.O_RELATION // 8] = self.database[step.relation].address
-        block[y.O_CODE // 8] = step.arrives
-        block[y.O_A // 8], block[y.O_TARGET // 8] = step.rule, self.filing.address
-        block[y.O_B // 8] = self.filing.enter(step.rule, step.relation, step.parts)
-        self._set(block, y.O_NKEY, y.O_KEYS, columns)
-        parts = [[self.where[p.row], self.filing.part_address(p), ROLES[p.role]] for p in step.parts]
-        self._set(block, y.O_NCHECK, y.O_CHECKS, [w for part in parts for w in part], len(parts))
+    def _fold(self, step: Fold, live: set[int]) -> None:
+        fold = FoldOperation(kind=codes.FOLD, asked=step.asked, last=step.last, goes_on=step.since is not None)
+        if step.since is not None:
+            fold.since_before, fold.since_after = (self.where[slot] for slot in step.since)
+        body = [BodyPart(self.where[p.row], self.database[p.relation].address, ROLES[p.role]) for p in step.parts]
+        # its targets are among the columns that live on: bindings that it drops, it drops from them, too
+        fold.before, fold.after = self._target(step.before), self._target(step.after)
+        self._op(fold, live)
+        self._point_to_blocks(fold, "npart", "parts", body)
+
+    def _tell(self, step: Tell) -> None:
+        assert self.pending is not None, "only an update tells heads"
+        tell = TellOperation(kind=codes.TELL, update=self.pending.address, asked=step.asked)
+        tell.number = self.pending.own.index(step.relation)
+        tell.before, tell.after = self.where[step.before], self.where[step.after]
+        self._op(tell, set())
+        self._tuples(tell, self.database[step.relation], [self._column(a) for a in step.args])
 
     def _compute(self, step: Compute, live: set[int]) -> None:
         """Functors of several arguments (min, max) are folded two at a time."""
@@ -260,31 +300,31 @@ class Encoder:
             raise TypeError(f"not a native step: {step}")
         left = columns[0]
         for right in columns[1:] or [left]:
-            block = self._op(y.COMPUTE, live)
-            block[y.O_CODE // 8] = code
-            block[y.O_VALUE_KIND // 8] = VALUE_KINDS[step.arg_kinds[0] if step.arg_kinds else step.kind]
-            block[y.O_A // 8], block[y.O_B // 8] = left, right
-            left = block[y.O_TARGET // 8] = self._target(step.target)
+            kind = VALUE_KINDS[step.arg_kinds[0] if step.arg_kinds else step.kind]
+            left = self._functor(code, kind, left, right, step.target, live)
+
+    def _functor(self, code: int, kind: int, left: int, right: int, target: int, live: set[int]) -> int:
+        """Apply a functor to two columns; the column of its target."""
+        block = ComputeOperation(kind=codes.COMPUTE, functor=code, value_kind=kind, left=left, right=right)
+        self._op(block, live)
+        column = self._target(target)
+        block.target = column
+        return column
 
     def _generate(self, target: int, kind: Kind, args: Sequence[Operand], live: set[int]) -> None:
-        columns = [self._column(a) for a in args]
-        level = self._below(y.RANGE, live)
-        self._set(level, y.L_NKEY, y.L_KEYS, columns)
-        level[y.L_SORT_KIND // 8] = VALUE_KINDS[kind]
-        level[y.L_TARGET // 8] = self._target(target)
+        start, stop, *step = (self._column(a) for a in args)
+        level = RangeLevel(kind=codes.RANGE, start=start, stop=stop, step=sum(step), value_kind=VALUE_KINDS[kind])
+        self._below(level, live)
+        level.target = self._target(target)
 
     def _unpack(self, step: Unpack, live: set[int]) -> None:
-        record = self._column(step.record)
-        checks = [[y.CHECK_COLUMN, f, self._column(o), 0, 0] for f, o in step.checks]
-        outs = []
-        for f, s in step.outputs:
-            if s in live:
-                outs += [f, self._target(s)]
-        block = self._op(y.UNPACK, live)
-        block[y.O_RELATION // 8] = self.database.records.relation(step.arity).address
-        block[y.O_A // 8] = record
-        self._set(block, y.O_NCHECK, y.O_CHECKS, [w for c in checks for w in c], len(checks))
-        self._set(block, y.O_NOUT, y.O_OUTS, outs, len(outs) // 2)
+        unpack = UnpackOperation(kind=codes.UNPACK, records=self._column(step.record))
+        unpack.relation = self.database.records.relation(step.arity).address
+        checks = [EntryCheck(kind=codes.CHECK_COLUMN, place=f, column=self._column(o)) for f, o in step.checks]
+        outs = [Output(f, self._target(s)) for f, s in step.outputs if s in live]
+        self._op(unpack, live)
+        self._point_to_blocks(unpack, "ncheck", "checks", checks)
+        self._point_to_blocks(unpack, "nout", "outs", outs)
 
     # Atoms
 
@@ -297,19 +337,20 @@ class Encoder:
 
     def _outputs(self, match: Match) -> list[tuple[int, int]]:
         """The columns that a match binds, the row number among them."""
-        return [*match.outputs, *([] if match.row is None else [(y.ROW, match.row)])]
+        return [*match.outputs, *([] if match.row is None else [(codes.ROW, match.row)])]
 
-    def _row_checks(self, relation: Relation, view: View) -> list[list[int]]:
+    def _row_checks(self, relation: Relation, view: View) -> list[EntryCheck]:
         """Whether a row, found by itself, is in a state."""
         if view not in STATES:
             return []
-        return [[y.CHECK_ROW, 0, relation.address, STATES[view], 0]]
+        return [EntryCheck(kind=codes.CHECK_ROW, relation=relation.address, viewed=VIEWS[view])]
 
-    def _entry_checks(self, relation: Relation, index: Index, view: View) -> list[list[int]]:
+    def _entry_checks(self, relation: Relation, index: Index, view: View) -> list[EntryCheck]:
         """Whether the row of an index entry is in a state."""
         if view not in STATES:
             return []
-        return [[y.CHECK_STATE, index.position(y.ROW), relation.address, STATES[view], 0]]
+        place = index.position(codes.ROW)
+        return [EntryCheck(kind=codes.CHECK_STATE, place=place, relation=relation.address, viewed=VIEWS[view])]
 
     def _checks(
         self,
@@ -318,22 +359,26 @@ class Encoder:
         where: dict[int, int],
         keys: bool = False,
         served: Sequence[Bound] = (),
-    ) -> list[list[int]]:
+    ) -> list[EntryCheck]:
         """What an entry must meet besides its key (with `keys`, that too); `at` places columns in an entry."""
-        checks: list[list[int]] = []
+
+        def equal(column: int, operand: Operand) -> EntryCheck:
+            return EntryCheck(kind=codes.CHECK_COLUMN, place=at(column), column=self._column(operand, where))
+
         bound = dict(match.key)
-        if keys:
-            checks += [[y.CHECK_COLUMN, at(c), self._column(o, where), 0, 0] for c, o in match.key]
+        checks = [equal(c, o) for c, o in match.key] if keys else []
         for a, b in match.same:
             if a in bound and not keys:
-                checks.append([y.CHECK_COLUMN, at(b), self._column(bound[a], where), 0, 0])
+                checks.append(equal(b, bound[a]))
             else:
-                checks.append([y.CHECK_SAME, at(a), at(b), 0, 0])
+                checks.append(EntryCheck(kind=codes.CHECK_SAME, place=at(a), other_place=at(b)))
         for limit in match.bounds:
             if limit not in served:
-                kind = VALUE_KINDS[limit.kind]
-                column = self._column(limit.operand, where)
-                checks.append([y.CHECK_BOUND, at(limit.column), column, COMPARISONS[limit.op], kind])
+                check = EntryCheck(
+                    kind=codes.CHECK_BOUND, place=at(limit.column), column=self._column(limit.operand, where)
+                )
+                check.comparison, check.value_kind = COMPARISONS[limit.op], VALUE_KINDS[limit.kind]
+                checks.append(check)
         return checks
 
     def _normal(self, match: Match) -> Match:
@@ -361,33 +406,33 @@ class Encoder:
         copies = [(s, keyed[c]) for c, s in match.outputs if s in live and c in keyed]
         if len(match.key) == relation.arity and not match.bounds and not match.same:
             after = live | {o.index for _, o in copies if isinstance(o, Slot)}
-            self._member(relation, match, after, y.MEMBER)
+            self._member(relation, match, after, codes.MEMBER)
         else:
             after = live | {o.index for _, o in copies if isinstance(o, Slot)}
             above = self.where
             if not match.key:
-                level = self._below(y.CROSS, after)
-                level[y.L_RELATION // 8] = relation.address
+                level = self._below(self._probe_level(codes.CROSS, relation, match.view), after)
                 checks = self._checks(match, lambda column: column, above)
                 checks += self._row_checks(relation, match.view)
                 self._outs(level, outs)
             else:
                 index, served = self._choose_index(relation, match, outs)
-                level = self._below(y.PROBE, after)
-                level[y.L_INDEX // 8], level[y.L_RELATION // 8] = index.address, relation.address
-                self._set(level, y.L_NKEY, y.L_KEYS, [self._column(o, above) for _, o in match.key])
+                level = self._below(self._probe_level(codes.PROBE, relation, match.view), after)
+                level.index = index.address
+                self._point_to_words(level, "keys", [self._column(o, above) for _, o in match.key])
                 checks = self._checks(match, index.position, above, served=served)
                 checks += self._entry_checks(relation, index, match.view)
                 self._sorted_bounds(level, index, served, above)
                 self._outs(level, [(index.place(c), s) for c, s in outs])
-            level[y.L_VIEW // 8] = VIEWS[match.view]
-            self._set(level, y.L_NCHECK, y.L_CHECKS, [w for c in checks for w in c], len(checks))
+            self._point_to_blocks(level, "ncheck", "checks", checks)
         for slot, operand in copies:
             column = self._column(operand)
-            block = self._op(y.COMPUTE, live)
-            block[y.O_CODE // 8] = COPY
-            block[y.O_A // 8] = block[y.O_B // 8] = column
-            block[y.O_TARGET // 8] = self._target(slot)
+            self._functor(COPY, codes.SIGNED, column, column, slot, live)
+
+    def _probe_level(self, kind: int, relation: Relation, view: View) -> ProbeLevel:
+        level = ProbeLevel(kind=kind, relation=relation.address, viewed=VIEWS[view], sort_place=-1)
+        level.offsets, level.lengths = self.scratch.column(), self.scratch.column()
+        return level
 
     def _choose_index(
         self, relation: Relation, match: Match, outs: list[tuple[int, int]]
@@ -425,12 +470,13 @@ class Encoder:
     def _first(bounds: Sequence[Bound], direction: str) -> Bound | None:
         return next((b for b in bounds if b.op.startswith(direction)), None)
 
-    def _sorted_bounds(self, level: Array, index: Index, served: Sequence[Bound], above: dict[int, int]) -> None:
+    def _sorted_bounds(self, level: ProbeLevel, index: Index, served: Sequence[Bound], above: dict[int, int]) -> None:
         for b in served:
-            level[y.L_SORT_COLUMN // 8] = index.position(b.column)
-            level[y.L_SORT_KIND // 8] = VALUE_KINDS[b.kind]
-            side = y.L_SORT_LOW if b.op.startswith(">") else y.L_SORT_HIGH
-            level[side // 8] = self._column(b.operand, above) | (len(b.op) == 1)
+            level.sort_place = index.position(b.column)
+            level.sort_kind = VALUE_KINDS[b.kind]
+            side = "low" if b.op.startswith(">") else "high"
+            setattr(level, side, self._column(b.operand, above))
+            setattr(level, f"{side}_strict", len(b.op) == 1)
 
     def _exists(self, original: Match, live: set[int], whole: int, part: int) -> None:
         relation, match = self._seen(self._normal(original))
@@ -444,44 +490,44 @@ class Encoder:
         keys = [self._column(o) for _, o in match.key]
         checks = self._checks(match, index.position, self.where)
         checks += self._entry_checks(relation, index, match.view)
-        block = self._op(part, live)
-        block[y.O_INDEX // 8] = index.address
-        block[y.O_VIEW // 8] = VIEWS[match.view]
-        self._set(block, y.O_NKEY, y.O_KEYS, keys)
-        self._set(block, y.O_NCHECK, y.O_CHECKS, [w for c in checks for w in c], len(checks))
+        exists = ExistsOperation(kind=part, index=index.address, viewed=VIEWS[match.view])
+        self._op(exists, live)
+        self._point_to_words(exists, "keys", keys)
+        self._point_to_blocks(exists, "ncheck", "checks", checks)
 
     def _fewer(self, left: Match, right: Match, strict: bool, live: set[int]) -> None:
-        block = self._op(y.FEWER, live)
-        block[y.O_CODE // 8] = strict
-        fields = ((left, y.O_INDEX, y.O_VIEW, y.O_KEYS), (right, y.O_TARGET, y.O_SPARE, y.O_A))
-        for match, at, view, keys in fields:
+        fewer = FewerOperation(kind=codes.FEWER, strict=strict)
+        self._op(fewer, live)
+        for side, match in (("left", left), ("right", right)):
             columns = tuple(c for c, _ in match.key)
             relation = self.database[match.relation]
             through = self._through_rows(relation, match)
             index = relation.index(columns, set() if through else {c for c, _ in match.outputs})
             self.indexes.append((index, index.version))
-            block[at // 8], block[view // 8] = index.address, VIEWS[match.view]
-            self._set(block, y.O_NKEY, keys, [self._column(o) for _, o in match.key])
+            setattr(fewer, side, index.address)
+            setattr(fewer, f"{side}_view", VIEWS[match.view])
+            self._point_to_words(fewer, f"{side}_keys", [self._column(o) for _, o in match.key])
 
     def _member(self, relation: Relation, match: Match, live: set[int], kind: int) -> None:
         keys = [self._column(o) for _, o in match.key]
         numbers = self._target(match.row) if match.row is not None and match.row in live else 0
-        block = self._op(kind, live)
-        block[y.O_RELATION // 8] = relation.address
-        block[y.O_VIEW // 8], block[y.O_TARGET // 8] = VIEWS[match.view], numbers
-        self._set(block, y.O_NKEY, y.O_KEYS, keys)
+        member = MemberOperation(kind=kind, viewed=VIEWS[match.view], numbers=numbers)
+        self._op(member, live)
+        self._tuples(member, relation, keys)
 
     def _finish(self) -> Encoded:
+        plan = PlanBlock(nlevel=len(self.levels), level=-1, chunk=self.chunk, budget=self.database.budget)
+        plan.keys, plan.slots, plan.chosen, plan.entries, plan.sources = (self.scratch.column() for _ in range(5))
+        self._point_to_addresses(plan, "levels", self.levels)
         for level, ops in zip(self.levels, self.ops, strict=True):
-            code = np.concatenate(ops) if ops else np.zeros(0, np.int64)
-            self.keep.append(code)
-            level[y.L_NOPS // 8], level[y.L_OPS // 8] = len(ops), address(code)
-        levels = np.concatenate(self.levels)
-        plan = np.zeros(y.P_SIZE, np.int64)
-        plan[y.P_NLEVEL // 8], plan[y.P_LEVELS // 8] = len(self.levels), address(levels)
-        plan[y.P_LEVEL // 8] = -1
-        plan[y.P_CHUNK // 8] = self.chunk
-        plan[y.P_BUDGET // 8] = self.database.budget
-        for offset in (y.P_KEYS, y.P_SLOTS, y.P_CHOSEN, y.P_ENTRIES, y.P_SOURCES):
-            plan[offset // 8] = self.scratch.column()
-        return Encoded(plan, levels, [*self.keep, *self.scratch.areas], list(self.indexes))
+            level.nop = len(ops)
+            self._point_to_addresses(level, "ops", ops)
+        plan = assemble(plan, self.items, self.links)
+        return Encoded(plan, tuple(self.scratch.areas), tuple(self.indexes))
+
+    def _point_to_addresses(self, block: Block, pointer: str, blocks: Sequence[Block]) -> None:
+        addresses = array("q", bytes(8 * len(blocks)))
+        self._point(block, pointer, addresses)
+        for number, target in enumerate(blocks):
+            self.links.append(Link(addresses, number, target))
+        self.items += blocks

@@ -1,8 +1,8 @@
-"""A complete equivalence relation, known by its classes.
+"""An equivalence relation, known by its classes.
 
-What it holds: two relations, `classes` (element, class; the elements of a class side by side) and `sizes` (class,
-number of elements). What is always true: it answers as a relation of all pairs would, but pairs exist only as long as
-someone looks at them; plans read the two relations instead (see plan/equivalences.py). Cost: a tuple per element and
+What it holds: the names of two relations of its database, `classes` (element, class) and `sizes` (class, number of
+elements). What is always true: it answers as a relation of all pairs would, but pairs exist only as long as someone
+looks at them; plans read the two relations instead (see plan/rewrites/read_classes.py). Cost: a tuple per element and
 one per class. Only a plan that was not rewritten makes the pairs for good, n² of them for a class of n.
 """
 
@@ -10,63 +10,77 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tidelog.plan.equivalences import classes_of, sizes_of
-from tidelog.plan.steps import View
+from tidelog.plan.rewrites.read_classes import classes_of, sizes_of
+from tidelog.plan.steps import Match, Probe, Slot, View
+from tidelog.store.codes import NEVER
 from tidelog.store.components import components
 from tidelog.store.memory import Array
+from tidelog.store.pair_rows import BATCH, NOWHERE, PairRows
 from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
 
-BATCH = 1 << 20
-
 
 class Equivalence:
-    """See the module's docstring. Made by `Database.complete_equivalence` from a relation of some of the pairs."""
+    """See the module's docstring. The two relations are whichever the database has by their names."""
 
     arity = 2
 
-    def __init__(self, database: Database, given: Relation) -> None:
-        self.database, self.name = database, given.name
-        elements, numbers = components(given.rows().astype(np.int64))
-        sizes = np.bincount(numbers)
-        order = np.argsort(numbers, kind="stable")
-        self.classes = self._relation(classes_of(self.name), elements[order], numbers[order])
-        self.sizes = self._relation(sizes_of(self.name), np.arange(len(sizes)), sizes)
+    def __init__(self, database: Database, name: str) -> None:
+        self.database, self.name = database, name
 
-    def _relation(self, name: str, *columns: Array) -> Relation:
-        relation = self.database.create(name, len(columns))
-        relation.insert(np.column_stack(columns))
-        relation.settle()
-        return relation
+    @classmethod
+    def completed(cls, database: Database, given: Relation) -> Equivalence:
+        """The smallest one that has these pairs."""
+        elements, numbers, sizes = classified(given.rows())
+        for name, columns in (
+            (classes_of(given.name), (elements, numbers)), (sizes_of(given.name), (np.arange(len(sizes)), sizes))
+        ):  # fmt: skip
+            relation = database.create(name, 2)
+            relation.insert(np.column_stack(columns))
+            relation.settle()
+        return cls(database, given.name)
+
+    @property
+    def classes(self) -> Relation:
+        return self.database[classes_of(self.name)]
+
+    @property
+    def sizes(self) -> Relation:
+        return self.database[sizes_of(self.name)]
 
     @property
     def elements(self) -> Array:
-        """Every element once, those of a class side by side."""
-        return self.classes.rows()[:, 0].astype(np.int64)
+        """Every element once."""
+        return present(self.classes)[:, 0]
 
     @property
     def count(self) -> int:
         """The number of pairs."""
-        return int((self.sizes.rows()[:, 1].astype(np.int64) ** 2).sum())
+        return int((present(self.sizes)[:, 1] ** 2).sum())
 
     def __len__(self) -> int:
         return self.count
 
+    def pairs(self) -> PairRows:
+        """All pairs, made when looked at."""
+        elements, numbers = present(self.classes).T
+        return PairRows(elements, numbers)
+
     def rows(self, view: View | None = None) -> Array:
         """All pairs; none of them is a change."""
-        return np.empty((0, 2), np.int64) if view is View.DELTA else np.concatenate(list(self.batches()))
+        return np.empty((0, 2), np.int64) if view is View.DELTA else np.asarray(self.pairs())
 
     def batches(self, order: Any = None, size: int = BATCH) -> Iterator[Array]:
         """The pairs, about `size` at a time; at least one batch. `order` lists the places of the elements as both
         columns shall have them; all pairs with the same first element are in one batch."""
-        elements, numbers = self.classes.rows().astype(np.int64).T
-        lengths = self.sizes.rows()[:, 1].astype(np.int64)
+        elements, numbers = present(self.classes).T
+        _, numbers, lengths = np.unique(numbers, return_inverse=True, return_counts=True)
         order = np.arange(len(elements)) if order is None else order
         by_class = order[np.argsort(numbers[order], kind="stable")]
         starts = np.cumsum(lengths) - lengths
@@ -86,13 +100,34 @@ class Equivalence:
     def contains(self, rows: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each pair, whether one class has both."""
         pairs = np.asarray(rows, np.int64).reshape(-1, 2)
-        if not self.classes.count:
-            return np.zeros(len(pairs), np.bool_)
-        elements, numbers = self.classes.rows().astype(np.int64).T
-        order = np.argsort(elements)
-        places = order[np.minimum(np.searchsorted(elements, pairs, sorter=order), len(order) - 1)]
-        same: np.ndarray[Any, np.dtype[np.bool_]] = numbers[places[:, 0]] == numbers[places[:, 1]]
-        return same & (elements[places] == pairs).all(axis=1)
+        left, right = self.class_of(pairs[:, 0]), self.class_of(pairs[:, 1])
+        return cast("np.ndarray[Any, np.dtype[np.bool_]]", (left == right) & (left != NOWHERE))
+
+    def class_of(self, elements: Array) -> Array:
+        """The class of each element, or NOWHERE."""
+        found = np.full(len(elements), NOWHERE, np.int64)
+        places, numbers = self.probe(classes_of(self.name), 0, elements)
+        found[places] = numbers
+        return found
+
+    def members(self, numbers: Array) -> tuple[Array, Array]:
+        """The elements of some classes, and the class of each."""
+        places, elements = self.probe(classes_of(self.name), 1, numbers)
+        return elements, numbers[places]
+
+    def probe(self, name: str, column: int, keys: Array) -> tuple[Array, Array]:
+        """The tuples of a relation of two columns that have one of the keys: which key each has, and its other column;
+        through an index, so that only these are looked at."""
+        match = Match(name, View.ALL, ((column, Slot(1)),), ((1 - column, 2),))
+        pipeline = self.database.pipeline([Probe(match)], inputs=(0, 1), outputs=(0, 2))
+        found: Any = pipeline.run(np.column_stack((np.arange(len(keys)), keys)))
+        places, others = found.astype(np.int64).T
+        return places, others
+
+    def dispose(self) -> None:
+        """Let go of the pairs, if someone wanted them; classes and sizes are relations of their own."""
+        if "_pairs" in self.__dict__:
+            self._pairs.dispose()
 
     def memory(self) -> dict[str, int]:
         """The classes and sizes are relations of their own, and counted there."""
@@ -112,3 +147,16 @@ class Equivalence:
         if name.startswith("__") or name == "_pairs":
             raise AttributeError(name)
         return getattr(self._pairs, name)
+
+
+def classified(pairs: Any) -> tuple[Array, Array, Array]:
+    """The elements of pairs, those of a class side by side, the number of the class of each, and how many each has."""
+    elements, numbers = components(pairs.astype(np.int64))
+    order = np.argsort(numbers, kind="stable")
+    return elements[order], numbers[order], np.bincount(numbers)
+
+
+def present(relation: Relation) -> Array:
+    """The tuples that are there, of a relation with state or without."""
+    rows = relation.rows()
+    return (rows[relation.now() != NEVER] if relation.stateful and relation.dirty else rows).astype(np.int64)

@@ -10,12 +10,14 @@ with has the columns in its entries.
 
 from __future__ import annotations
 
+from ctypes import addressof
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tidelog.store import layout, packing
-from tidelog.store.layout import GOLDEN, PACKED, TAGGED
+from tidelog.store import codes, packing
+from tidelog.store.blocks import IndexBlock, IndexSlot, clear, size
+from tidelog.store.codes import GOLDEN, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable, address, recycle, zeros
 
 if TYPE_CHECKING:
@@ -34,16 +36,10 @@ class Index:
         self.relation, self.columns, self.by, self._kind = relation, columns, by, kind
         self.values: tuple[int, ...] = ()
         self.version = 0
-        self.block = np.zeros(layout.X_SIZE, np.int64)
-        self.address = address(self.block)
         self._keys = np.array(columns, np.int64)
-        self.block[layout.X_RELATION // 8] = relation.address
-        self.block[layout.X_NKEY // 8] = len(columns)
-        self.block[layout.X_KEYS // 8] = address(self._keys)
+        self.block = IndexBlock(relation=relation.address, nkey=len(columns), keys=address(self._keys))
+        self.address = addressof(self.block)
         self.reset()
-
-    def _get(self, offset: int) -> int:
-        return int(self.block[offset // 8])
 
     def cover(self, values: set[int]) -> None:
         """See to it that entries hold these columns."""
@@ -62,11 +58,11 @@ class Index:
     @property
     def behind(self) -> int:
         """How many rows are not in it yet."""
-        return self.relation.delta_stop - self._get(layout.X_UPTO)
+        return self.relation.delta_stop - self.block.upto
 
     @property
     def filled(self) -> bool:
-        return self._get(layout.X_UPTO) > 0
+        return self.block.upto > 0
 
     def position(self, column: int) -> int:
         """Where a column lies in an entry."""
@@ -74,47 +70,44 @@ class Index:
 
     def place(self, column: int) -> int:
         """Where a column is found: in an entry, or through its row."""
-        return self.position(column) if column in self.values else layout.THROUGH_ROW - column
+        return self.position(column) if column in self.values else codes.THROUGH_ROW - column
 
     @property
     def orders_rows(self) -> bool:
         """Whether it has all rows of its relation by the values of one column."""
-        complete = 0 < self.relation.count == self._get(layout.X_UPTO)
-        return complete and self._plain and layout.ROW in self.values
+        complete = 0 < self.relation.count == self.block.upto
+        return complete and self._plain and codes.ROW in self.values
 
     def rows_by_key(self) -> Any:
         """The numbers of all rows by the values of its column, if it `orders_rows`."""
-        slots = self._table.reshape(-1, layout.S_BYTES // 8)
-        halves = slots.view(np.int32)
+        slots = self._table.view(np.dtype(IndexSlot))
         found = np.empty(self.relation.count, np.int32)
-        stop, width, column = 0, len(self.values), self.position(layout.ROW)
+        stop, width, column = 0, len(self.values), self.position(codes.ROW)
         for start in range(0, len(slots), SLOTS_AT_A_TIME):
             part = slice(start, start + SLOTS_AT_A_TIME)
-            lengths = halves[part, layout.S_LENGTH // 4].astype(np.int64)
+            lengths = slots["length"][part].astype(np.int64)
             ends = np.cumsum(lengths)
-            entries = np.arange(ends[-1]) * width + np.repeat(
-                slots[part, layout.S_OFFSET // 8] - (ends - lengths) * width, lengths
-            )
+            entries = np.arange(ends[-1]) * width + np.repeat(slots["offset"][part] - (ends - lengths) * width, lengths)
             found[stop : stop + ends[-1]] = self._arena.data[entries + column, 0]
             stop += int(ends[-1])
         return found
 
     @property
     def nbytes(self) -> int:
-        return self._table.nbytes + self._get(layout.X_ARENA_USED) * (8 if self.relation.wide else 4)
+        return self._table.nbytes + self.block.arena_used * (8 if self.relation.wide else 4)
 
     def reset(self) -> None:
         """Empty; built when needed."""
         self._value_columns = np.array(self.values, np.int64)
-        self.block[layout.X_NVALUE // 8] = len(self.values)
-        self.block[layout.X_VALUES // 8] = address(self._value_columns)
-        self.block[layout.X_UPTO // 8] = self.block[layout.X_COUNTED // 8] = 0
-        self.block[layout.X_ARENA_USED // 8] = 0
-        self.block[layout.X_FREE // 8 :] = 0
+        self.block.nvalue = len(self.values)
+        self.block.values = address(self._value_columns)
+        self.block.upto = self.block.counted = 0
+        self.block.arena_used = 0
+        clear(self.block, "free")
         self._order: Array | None = None
         self._slots = Growable(1, False, 0)
-        self.block[layout.X_SLOTS // 8] = 0
-        self.block[layout.X_ORDER // 8] = 0
+        self.block.slots = 0
+        self.block.order = 0
         self._arena = Growable(1, self.relation.wide, 16)
         self._publish_arena()
         self._pack = packing.initial(len(self.columns), self.relation.wide)
@@ -127,55 +120,55 @@ class Index:
         self.reset()
 
     def _publish_arena(self) -> None:
-        self.block[layout.X_ARENA // 8] = address(self._arena.data)
-        self.block[layout.X_ARENA_CAPACITY // 8] = self._arena.capacity
+        self.block.arena = address(self._arena.data)
+        self.block.arena_capacity = self._arena.capacity
 
     def _install(self, mode: int, bits: int, direct: bool) -> None:
         """An empty key table."""
-        self._table = zeros(layout.S_BYTES // 8 << bits)
-        self.block[layout.X_TABLE // 8] = address(self._table)
-        self.block[layout.X_BITS // 8] = bits
-        self.block[layout.X_LIMIT // 8] = int((1 << bits) * FULLEST)
-        self.block[layout.X_MODE // 8] = mode
-        self.block[layout.X_PACK // 8] = address(self._pack)
-        self.block[layout.X_MULTIPLIER // 8] = 1 if direct else GOLDEN
-        self.block[layout.X_SHIFT // 8] = 64 - bits
-        self.block[layout.X_USED // 8] = 0
+        self._table = zeros(size(IndexSlot) // 8 << bits)
+        self.block.table = address(self._table)
+        self.block.bits = bits
+        self.block.limit = int((1 << bits) * FULLEST)
+        self.block.mode = mode
+        self.block.pack = address(self._pack)
+        self.block.multiplier = 1 if direct else GOLDEN
+        self.block.shift = 64 - bits
+        self.block.used = 0
 
     def prepare(self) -> None:
         """Before an update: begin a first build with a fitting table; begin a sorted index anew if it is stale."""
         n = self.relation.delta_stop
-        if self.by is not None and 0 < self._get(layout.X_UPTO) < n:
+        if self.by is not None and 0 < self.block.upto < n:
             self.reset()
             self.relation.restless += 1  # plans fall back on an unsorted index, which can be extended
             self._new_version()
-        if self._get(layout.X_UPTO) or self._get(layout.X_COUNTED) or n == 0:
+        if self.block.upto or self.block.counted or n == 0:
             return
         self._choose_table(n)
         if self.by is not None:
             self._order = self._sorted_order(n)
-            self.block[layout.X_ORDER // 8] = address(self._order)
+            self.block.order = address(self._order)
         elif n > LOOKED_UP_TWICE and not self._plain:
             self._slots.grow(0, n)
-            self.block[layout.X_SLOTS // 8] = address(self._slots.data)
+            self.block.slots = address(self._slots.data)
 
     @property
     def _plain(self) -> bool:
         """Whether the place of a key is found without looking it up (see `kernels/first_build.py`)."""
-        return self._get(layout.X_MULTIPLIER) == 1 and len(self.columns) == 1 and not self.relation.wide
+        return self.block.multiplier == 1 and len(self.columns) == 1 and not self.relation.wide
 
     def forget_slots(self) -> None:
         """The slots that a first build has noted for its rows are no longer needed, or no longer right."""
-        if self._get(layout.X_SLOTS):
-            self.block[layout.X_SLOTS // 8] = 0
+        if self.block.slots:
+            self.block.slots = 0
             self._slots.recycle()
             self._slots = Growable(1, False, 0)
 
     def _sorted_order(self, n: int) -> Array:
         column = self.relation.rows()[:n, self.by]
-        if self._kind == layout.UNSIGNED:
+        if self._kind == codes.UNSIGNED:
             column = column.astype(np.uint64)
-        elif self._kind == layout.FLOAT:
+        elif self._kind == codes.FLOAT:
             column = column.astype(np.int64).view(np.float64)
         return np.argsort(column, kind="stable").astype(np.int64)
 
@@ -199,9 +192,9 @@ class Index:
     def grow_keys(self) -> None:
         """A larger key table, or one addressed by the key itself."""
         self.forget_slots()
-        old, old_bits, old_pack = self._table, self._get(layout.X_BITS), self._pack
-        mode, used = self._get(layout.X_MODE), self._get(layout.X_USED)
-        n = max(self._get(layout.X_UPTO), self._get(layout.X_COUNTED))
+        old, old_bits, old_pack = self._table, self.block.bits, self._pack
+        mode, used = self.block.mode, self.block.used
+        n = max(self.block.upto, self.block.counted)
         direct, bits = False, old_bits + (1 if old_bits > 14 else 2)
         if mode == PACKED and n:
             lows, highs = self._limits(self.relation.delta_stop)
@@ -209,12 +202,12 @@ class Index:
             if tight is not None and packing.total_bits(tight) <= bits:
                 direct, bits, self._pack = True, packing.total_bits(tight), tight
         self._install(mode, bits, direct)
-        self.block[layout.X_USED // 8] = used
+        self.block.used = used
         self.relation.database.kernels.rehash_index(address(old), old_bits, address(old_pack), self.address)
         recycle(old)
 
     def grow_arena(self) -> None:
-        used, need = self._get(layout.X_ARENA_USED), self._get(layout.X_NEED)
+        used, need = self.block.arena_used, self.block.need
         self._arena.grow(used, used + need)
         self._publish_arena()
 
@@ -224,5 +217,5 @@ class Index:
         self.prepare()
 
     def widen(self) -> None:
-        self._arena.widen(self._get(layout.X_ARENA_USED))
+        self._arena.widen(self.block.arena_used)
         self._publish_arena()

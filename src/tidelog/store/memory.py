@@ -18,8 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tidelog import room
+
 Array = NDArray[np.int64]
-HUGE = 1 << 22
+Words = NDArray[np.signedinteger[Any]]
+"""Values as relations have them: of 32 bits until one of them needs 64."""
+HUGE = room.LARGE
+STEP = 1 << 26
 RESERVE = 1 << 34  # address space, not memory
 _MAP = getattr(mmap, "MAP_PRIVATE", 2) | getattr(mmap, "MAP_ANONYMOUS", 0x20) | getattr(mmap, "MAP_NORESERVE", 0x4000)
 
@@ -59,6 +64,9 @@ def release_spare() -> None:
     _spare_areas.clear()
 
 
+room.relief.insert(1, release_spare)
+
+
 def _root(array: Any) -> Any:
     """The array that all views of a piece of memory hold."""
     while isinstance(array.base, np.ndarray):
@@ -79,6 +87,7 @@ def zeros(words: int) -> Array:
             table = np.frombuffer(_spare_tables[words * 8].pop(), np.int64)
             table.fill(0)
             return table
+        room.ensure(words * 8)
         area = _mapped(words * 8)
         if area is not None:
             return area.view(np.int64)
@@ -92,7 +101,7 @@ class Growable:
         self.stride, self.wide = stride, wide
         self.sparse = sparse  # mostly zeros: small pages, so that a word costs no more than one of them
         self.capacity = capacity
-        self._reserved = capacity
+        self._reserved = self._promised = capacity
         self.data: Any = np.zeros((capacity, stride), self.dtype)
 
     @property
@@ -100,16 +109,30 @@ class Growable:
         return np.int64 if self.wide else np.int32
 
     def grow(self, used: int, need: int) -> None:
-        """Make room for `need` rows, of which the first `used` are kept."""
+        """Make room for `need` rows, of which the first `used` are kept: for twice as many as there were, but in
+        reserved space little by little, because only what is used is taken there. If that is too much, nothing has
+        changed."""
         if need <= self.capacity:
             return
         width = self._width
-        capacity = max(need, 2 * self.capacity)
+        if need > self._promised:
+            self._move(used, max(need, 2 * self.capacity))
+        capacity = min(self._promised, max(need, self.capacity + STEP // width))
+        if (capacity - used) * width >= HUGE and not self.sparse:
+            room.ensure((capacity - used) * width)
+        self.capacity = capacity
+
+    def _move(self, used: int, capacity: int) -> None:
+        """Find a place for so many rows, and bring those in use there if it is another one."""
+        width = self._width
         area = self._spare_area(capacity * width)
         if capacity > self._reserved or area is not None:
             if area is None and capacity * width >= HUGE:
+                room.ensure(used * width)
                 area = _mapped(max(RESERVE, capacity * width * 2), huge=not self.sparse)
             if area is None:
+                if capacity * width >= HUGE:
+                    room.ensure(capacity * width)
                 data: Any = np.zeros((capacity, self.stride), self.dtype)
                 self._reserved = capacity
             else:
@@ -117,7 +140,7 @@ class Growable:
                 data = area[: self._reserved * width].view(self.dtype).reshape(self._reserved, -1)[:, : self.stride]
             data[:used] = self.data[:used]
             self.data = data
-        self.capacity = min(capacity, self._reserved)
+        self._promised = min(capacity, self._reserved)
 
     @property
     def _width(self) -> int:
@@ -144,9 +167,7 @@ class Growable:
 
     def widen(self, used: int) -> None:
         """Turn 32-bit words into 64-bit ones."""
-        old, capacity = self.data, self.capacity
-        self.wide = True
-        self.capacity = self._reserved = 0
-        self.data = np.empty((0, self.stride), np.int64)
-        self.grow(0, max(capacity, 1))
-        self.data[:used] = old[:used]
+        wider = Growable(self.stride, True, 0, self.sparse)
+        wider.grow(0, max(self.capacity, 1))
+        wider.data[:used] = self.data[:used]
+        self.__dict__ = wider.__dict__

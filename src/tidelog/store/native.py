@@ -1,9 +1,10 @@
-"""The compiled kernels: object code from the user's cache, or compiled by numba once and put there.
+"""The compiled kernels: those that came with the package, or from the user's cache, or compiled and put there.
 
-What is always true: cached code is used only for the very sources, versions and processor that it was made for (they
-are in its name), and only if its checksum is right. Calling needs llvmlite and ctypes; numba is imported only to
-compile. Cost: loading takes some ten milliseconds, compiling tens of seconds; a call about two microseconds. Without
-a writable cache the code is compiled in every process.
+What is always true: code is used only for the very sources that it was made from, whose digest it carries; cached code
+only if its checksum is right, which is in its name. A package has a shared library, made when it was built, which
+ctypes loads in a millisecond; or an object file, if there was no linker, which llvmlite loads. Where the sources have
+changed since, as they do for who develops kernels, numba compiles them once (`compiling`), which takes half a minute;
+without a writable cache in every process. Cost of a call: about two microseconds.
 """
 
 from __future__ import annotations
@@ -19,21 +20,27 @@ from pathlib import Path
 from typing import Any
 
 from tidelog.cache import cache_directory
+from tidelog.errors import error
 
 KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
     "rebuild_identity", "sample_blocks", "run_update", "find_rows",
-    "number_texts", "rehash_texts", "match_rows", "mark_missing", "mark_returned",
+    "number_texts", "rehash_texts", "match_rows", "mark_missing", "mark_returned", "split_lines",
 )  # fmt: skip
 ARGUMENTS = 6
-SYMBOL = "tidelog_entry"
+ENTRY, SOURCES = "tidelog_entry", "tidelog_sources"
+"""What the code defines: the function through which all kernels are called, and the digest of their sources."""
+HERE = Path(__file__).parent
+SHIPPED = HERE / "kernels" / "compiled"
+"""Where a package has its code, but for the suffix."""
+LIBRARY, OBJECT = ".so", ".o"
 
 announce: Callable[[str], None] | None = None
 """Called with one line before a compilation that takes a while; the command line prints it."""
 
 _lock = threading.Lock()
 _loaded: Kernels | None = None
-_engines: list[Any] = []  # the code goes when its engine goes
+_owners: list[Any] = []  # the code goes when its owner goes
 
 
 class Kernels:
@@ -55,6 +62,7 @@ class Kernels:
     match_rows: Callable[[int, int, int, int, int, int], int]
     mark_missing: Callable[[int, int, int], int]
     mark_returned: Callable[[int, int, int, int, int, int], int]
+    split_lines: Callable[[int], int]
 
     def __init__(self, pointer: int) -> None:
         word = ctypes.c_int64
@@ -79,91 +87,111 @@ def load() -> Kernels:
     global _loaded
     with _lock:
         if _loaded is None:
-            _loaded = Kernels(_link(_object_code()))
+            digest = digest_of_sources()
+            _loaded = Kernels(_shipped(digest) or _cached(digest) or _compiled(digest))
         return _loaded
 
 
-def _fingerprint() -> str:
-    """Names everything that the object code depends on."""
-    import llvmlite
-    import llvmlite.binding as llvm
-
+def digest_of_sources() -> str:
+    """Names all that the code is made from, but for the compiler."""
     digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for source in sorted([*(here / "kernels").glob("*.py"), here / "layout.py", Path(__file__)]):
+    besides = [HERE / name for name in ("blocks.py", "codes.py", "compiling.py", "native.py")]
+    for source in sorted([*(HERE / "kernels").glob("*.py"), *besides]):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    features = llvm.get_host_cpu_features().flatten()
-    numba = find_spec("numba")  # its version, without importing it
-    if numba is not None and numba.origin is not None:
-        digest.update(Path(numba.origin).with_name("_version.py").read_bytes())
-    versions = [llvmlite.__version__, sys.version, sys.platform]
-    digest.update("\0".join([*versions, llvm.get_host_cpu_name(), features]).encode())
     return digest.hexdigest()[:32]
 
 
-def _object_code() -> bytes:
-    path = cache_directory() / f"kernels-{_fingerprint()}.o"
-    code = _read(path)
-    if code is None:
-        code = _compile()
-        _write(path, code)
-    return code
+def _shipped(digest: str) -> int | None:
+    """The entry of the package's code, if it has any that belongs to its sources."""
+    return _entry(SHIPPED.with_suffix(LIBRARY), digest) or _entry(SHIPPED.with_suffix(OBJECT), digest)
 
 
-def _read(path: Path) -> bytes | None:
-    """Cached code, unless there is none or it is damaged."""
+def _cached(digest: str) -> int | None:
+    """The entry of code from the cache, unless there is none or it is damaged."""
+    return next((entry for path in cached(digest) if (entry := _entry(path, digest))), None)
+
+
+def cached(digest: str) -> list[Path]:
+    """Undamaged code of the cache for these sources, a library first, made by the numba that is here, if one is."""
+    found = sorted(cache_directory().glob(f"kernels-{_compiler(digest)}-*"), reverse=True)
+    return [path for path in found if path.suffix in (LIBRARY, OBJECT) and path.stem[-16:] == _checksum(path)]
+
+
+def _compiler(digest: str) -> str:
+    """Names the sources with the version of numba, which is not imported for that."""
+    numba = find_spec("numba")
+    if numba is None or numba.origin is None:
+        return digest
+    version = Path(numba.origin).with_name("_version.py").read_bytes()
+    return hashlib.sha256(digest.encode() + version + sys.platform.encode()).hexdigest()[:32]
+
+
+def _checksum(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError:
-        return None
-    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+        return ""
 
 
-def _write(path: Path, code: bytes) -> None:
-    """Put code into the cache for the next process; a cache that cannot be written is no error."""
-    own = path.with_name(f"{path.name}.{os.getpid()}")
+def keep(made: Path, digest: str) -> Path:
+    """Put code into the cache for the next process; its place there, or where it was if the cache cannot be written."""
+    cache = cache_directory()
+    own = cache / f"{os.getpid()}{made.suffix}"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        own.write_bytes(hashlib.sha256(code).digest() + code)
-        own.replace(path)
+        cache.mkdir(parents=True, exist_ok=True)
+        own.write_bytes(made.read_bytes())
+        return own.replace(cache / f"kernels-{_compiler(digest)}-{_checksum(own)}{made.suffix}")
     except OSError:
-        return
+        return made
 
 
-def _compile() -> bytes:
-    """Compile all kernels to one piece of object code that defines SYMBOL."""
+def _compiled(digest: str) -> int:
+    """The entry of code that is compiled now."""
+    from tempfile import TemporaryDirectory
+
+    if find_spec("numba") is None:
+        raise error(
+            "TL0914", "there are no compiled kernels that belong to these sources, and no numba to compile them",
+            help="install a wheel of Tidelog for this platform, or `pip install 'tidelog[kernels]'`",
+        )  # fmt: skip
+    from tidelog.store.compiling import compiled
+
     if announce is not None:
-        announce("compiling the evaluation kernels for this machine (once; about half a minute)")
-    from numba import types
-    from numba.core import config
+        announce("compiling the evaluation kernels (once; about half a minute)")
+    with TemporaryDirectory() as folder:
+        entry = _entry(keep(compiled(Path(folder)), digest), digest)
+    assert entry is not None
+    return entry
 
-    from tidelog.store.kernels.entry import entry
 
-    signature = (types.int64,) * (ARGUMENTS + 1)
-    vectorize = config.LOOP_VECTORIZE
-    config.LOOP_VECTORIZE = 0  # a sixth less to compile; the kernels wait for memory and run no slower
+def _entry(path: Path, digest: str) -> int | None:
+    """The address of ENTRY in a library or object file; None if it is not there or was made from other sources."""
+    if not path.exists():
+        return None
     try:
-        entry.compile(signature)
-    finally:
-        config.LOOP_VECTORIZE = vectorize
-    compiled = entry.overloads[signature]
-    library = compiled.library
-    module = library._final_module  # linked with all that it calls, and optimised
-    function = module.get_function(compiled.fndesc.llvm_func_name)
-    function.name = SYMBOL
-    function.linkage = "external"
-    return bytes(library.codegen._tm.emit_object(module))
+        address = _from_library(path) if path.suffix == LIBRARY else _from_object(path)
+        found = ctypes.string_at(address(SOURCES)).decode()
+        return address(ENTRY) if found == digest else None
+    except (OSError, ImportError, ValueError):  # of another platform, or llvmlite is not there
+        return None
 
 
-def _link(code: bytes) -> int:
-    """Make object code callable; the address of SYMBOL."""
+def _from_library(path: Path) -> Callable[[str], int]:
+    """Addresses by name, in a shared library."""
+    library = ctypes.CDLL(str(path))
+    _owners.append(library)
+    return lambda name: ctypes.addressof(ctypes.c_char.in_dll(library, name))
+
+
+def _from_object(path: Path) -> Callable[[str], int]:
+    """Addresses by name, in an object file."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(path.read_bytes()))
     engine.finalize_object()
-    _engines.append(engine)
-    return int(engine.get_function_address(SYMBOL))
+    _owners.append(engine)
+    return lambda name: engine.get_global_value_address(name) or engine.get_function_address(name)

@@ -8,29 +8,38 @@ from tidelog.plan.steps import (
     CurrentIteration,
     Emit,
     Exists,
-    File,
     Filter,
+    Fold,
     Generate,
     Pack,
     Probe,
     Scan,
     Step,
+    Tell,
     Unpack,
 )  # fmt: skip
-from tidelog.store import layout as y
+from tidelog.store import codes
 from tidelog.values import Kind
 
-COMPARISONS = {"=": y.EQ, "==": y.EQ, "!=": y.NE, "<": y.LT, "<=": y.LE, ">": y.GT, ">=": y.GE}
+COMPARISONS = {
+    "=": codes.EQ,
+    "==": codes.EQ,
+    "!=": codes.NE,
+    "<": codes.LT,
+    "<=": codes.LE,
+    ">": codes.GT,
+    ">=": codes.GE,
+}
 VALUE_KINDS = {
-    Kind.NUMBER: y.SIGNED,
-    Kind.UNSIGNED: y.UNSIGNED,
-    Kind.FLOAT: y.FLOAT,
-    Kind.SYMBOL: y.SIGNED,
-    Kind.RECORD: y.SIGNED,
+    Kind.NUMBER: codes.SIGNED,
+    Kind.UNSIGNED: codes.UNSIGNED,
+    Kind.FLOAT: codes.FLOAT,
+    Kind.SYMBOL: codes.SIGNED,
+    Kind.RECORD: codes.SIGNED,
 }
 OPERATIONS = (
     "+", "-", "*", "/", "%", "^", "band", "bor", "bxor", "bshl", "bshr", "bshru", "bnot", "land", "lor", "lxor",
-    "lnot", "neg", "min", "max", "itou", "utoi", "itof", "utof", "ftoi", "ftou", "copy",
+    "lnot", "neg", "min", "max", "itou", "utoi", "itof", "utof", "ftoi", "ftou", "copy", "reread",
 )  # fmt: skip
 _CODES = {name: code for code, name in enumerate(OPERATIONS)}
 COPY = _CODES["copy"]
@@ -57,9 +66,9 @@ def is_native(step: Step) -> bool:
     """Whether a pipeline can hold the step."""
     match step:
         case Filter(op, kind):
-            return op in COMPARISONS and (kind is not Kind.SYMBOL or COMPARISONS[op] in (y.EQ, y.NE))
+            return op in COMPARISONS and (kind is not Kind.SYMBOL or COMPARISONS[op] in (codes.EQ, codes.NE))
         case Compute():
             return operation(step) is not None
         case Scan(m) | Probe(m) | Exists(m) | Absent(m):
             return all(b.kind is not Kind.SYMBOL for b in m.bounds)
-    return isinstance(step, Emit | File | Generate | Pack | Unpack | CurrentIteration)
+    return isinstance(step, Emit | Fold | Generate | Pack | Unpack | CurrentIteration | Tell)

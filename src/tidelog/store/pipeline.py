@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidelog.plan.steps import Step
-from tidelog.store import layout as y
+from tidelog.store import codes
 from tidelog.store.adaptive import Fewer
+from tidelog.store.blocks import PlanBlock, TupleOperation, words_at
 from tidelog.store.encode import Encoder
 from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.faults import ArithmeticFault
-from tidelog.store.filing import Filing
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import OPERATIONS
+from tidelog.store.pending import Pending
 from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
@@ -43,34 +44,34 @@ class Pipeline:
         changing: frozenset[str] = frozenset(),
         scratch: Scratch | None = None,
         sink: Relation | None = None,
-        filing: Filing | None = None,
+        pending: Pending | None = None,
     ) -> None:
         self.database, self.steps, self.changing = database, tuple(steps), changing
         self.inputs, self.outputs = inputs, outputs
         self.scratch = scratch or Scratch(database.chunk)
-        self._source = None if inputs is None else Relation(database, "(input)", len(inputs), y.BAG, wide=True)
+        self._source = None if inputs is None else Relation(database, "(input)", len(inputs), codes.BAG, wide=True)
         self._sink, self._keeps = sink, sink is not None
-        self._filing = filing
+        self._pending = pending
         self._encoded: Encoded | None = None
         self._derivations = self._cycles = self._effort = 0
 
     @property
     def derivations(self) -> int:
         """Tuples emitted so far, known ones included."""
-        return self._derivations + self._counter(y.P_DERIVATIONS)
+        return self._derivations + self._counter("derivations")
 
     @property
     def cycles(self) -> int:
         """Processor cycles spent so far."""
-        return self._cycles + self._counter(y.P_CYCLES)
+        return self._cycles + self._counter("cycles")
 
     @property
     def effort(self) -> int:
         """Bindings made so far, at all levels."""
-        return self._effort + self._counter(y.P_EFFORT)
+        return self._effort + self._counter("effort")
 
-    def _counter(self, offset: int) -> int:
-        return 0 if self._encoded is None else int(self._encoded.plan[offset // 8])
+    def _counter(self, name: str) -> int:
+        return 0 if self._encoded is None else int(getattr(self._encoded.plan, name))
 
     def encoded(self) -> Encoded:
         """The plan block, encoded now if it was not or is no longer valid. Not while the plan is running."""
@@ -78,12 +79,12 @@ class Pipeline:
             self._derivations, self._cycles, self._effort = self.derivations, self.cycles, self.effort
             if self.outputs is not None and self._sink is None:
                 self._sink = self._new_sink()
-            encoder = Encoder(self.database, self.changing, self.scratch, self._filing)
+            encoder = Encoder(self.database, self.changing, self.scratch, self._pending)
             self._encoded = encoder.encode(self.steps, self._source, self.inputs or (), self._sink, self.outputs or ())
         return self._encoded
 
     def _new_sink(self) -> Relation:
-        return Relation(self.database, "(output)", len(self.outputs or ()), y.BAG, wide=True)
+        return Relation(self.database, "(output)", len(self.outputs or ()), codes.BAG, wide=True)
 
     def run(self, batch: Any = None) -> Array | None:
         """Run over the database, or over a batch (one column per input slot); gives the output batch, if any."""
@@ -106,8 +107,8 @@ class Pipeline:
         if self._source is not None:
             rows = np.ascontiguousarray(batch, np.int64).reshape(len(batch), len(self.inputs or ()))
             block = self._source.block
-            block[y.R_ROWS // 8] = address(rows)
-            block[y.R_COUNT // 8] = block[y.R_DELTA_STOP // 8] = len(rows)
+            block.rows = address(rows)
+            block.count = block.delta_stop = len(rows)
         if self._sink is not None and not self._keeps:
             self._sink.clear()
         for index, _ in encoded.indexes:
@@ -138,25 +139,20 @@ class Alternatives:
             pipeline.run()
 
 
-def chunk_limits(encoded: Encoded, relation: int) -> tuple[list[int], list[int]]:
+def chunk_limits(encoded: Encoded) -> tuple[list[int], list[int]]:
     """Least and greatest value of each column of the chunk that a plan could not store in a relation."""
-    plan = encoded.plan
-    level = encoded.levels.reshape(-1, y.L_SIZE)[int(plan[y.P_LEVEL // 8])]
-    count, at = int(level[y.L_COUNT // 8]), int(plan[y.P_OP // 8])
-    op = words(int(level[y.L_OPS // 8]) + at * y.O_SIZE * 8, y.O_SIZE)
-    columns = words(int(op[y.O_KEYS // 8]), int(op[y.O_NKEY // 8]))
-    values = [words(int(c), count) for c in columns]
-    return [int(v.min()) for v in values], [int(v.max()) for v in values]
+    level = encoded.level
+    op = TupleOperation.from_address(words_at(level.ops, level.nop)[encoded.plan.op])
+    columns = [words_at(column, level.count) for column in words_at(op.columns, op.ncolumn)]
+    return [min(column) for column in columns], [max(column) for column in columns]
 
 
-def words(at: int, count: int) -> Array:
-    """The int64 words at an address, copied."""
-    import ctypes
-
-    return np.array((ctypes.c_int64 * count).from_address(at), np.int64) if count else np.zeros(0, np.int64)
-
-
-def fault(plan: Array) -> ArithmeticFault:
+def fault(plan: PlanBlock) -> ArithmeticFault:
     """What a plan stopped at."""
-    op, left, right = (int(plan[o // 8]) for o in (y.P_FAULT_OP, y.P_FAULT_A, y.P_FAULT_B))
-    return ArithmeticFault(OPERATIONS[op], left, right)
+    return ArithmeticFault(OPERATIONS[plan.fault_functor], plan.fault_left, plan.fault_right)
+
+
+def encode_together(pipelines: Sequence[Pipeline]) -> None:
+    """Encode all plans; the coverage that one asks of an index may make another stale, so until none is."""
+    while sum(pipeline.encoded().stale for pipeline in pipelines):
+        pass

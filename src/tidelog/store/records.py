@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tidelog.plan.steps import Pack, Slot
-from tidelog.store.layout import TAGGED
+from tidelog.store.codes import TAGGED
 from tidelog.store.memory import Array
 from tidelog.store.pipeline import Pipeline
 from tidelog.store.relation import Relation
@@ -27,6 +27,7 @@ class Records:
         self._database = database
         self._shared = shared
         self._by_arity: dict[int, Relation] = {}
+        self._packers: dict[int, Pipeline] = {}
 
     def relation(self, arity: int) -> Relation:
         """The relation whose rows are the records of an arity."""
@@ -45,10 +46,12 @@ class Records:
         """The ids of records given as rows, made where they do not exist."""
         batch = np.ascontiguousarray(fields, np.int64)
         n = batch.shape[1]
-        step = Pack(n, tuple(Slot(i) for i in range(n)))
-        ids = Pipeline(self._database, [step], range(n), (n,)).run(batch)
+        if n not in self._packers:
+            step = Pack(n, tuple(Slot(i) for i in range(n)))
+            self._packers[n] = Pipeline(self._database, [step], range(n), (n,))
+        ids = self._packers[n].run(batch)
         assert ids is not None
-        return ids[:, 0]
+        return ids[:, 0].copy()  # the next call uses the memory
 
     def unpack(self, ids: Any, arity: int) -> Array:
         """The fields of records; rows of nil or unknown ids are not to be used."""

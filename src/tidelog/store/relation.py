@@ -9,16 +9,21 @@ where at least 2.5 tuples share a block of 64, under 10 of bitmaps.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import addressof
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tidelog.errors import error
 from tidelog.plan.steps import View
-from tidelog.store import layout, packing
+from tidelog.store import codes, packing
+from tidelog.store.blocks import RelationBlock
 from tidelog.store.bulk_rows import DENSE, FULLEST, FULLEST_OF_BLOCKS, VERY_DENSE, BulkRows
+from tidelog.store.codes import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.index import Index
-from tidelog.store.layout import BAG, BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
-from tidelog.store.memory import Array, Growable, address, recycle, zeros
+from tidelog.store.memory import Array, Growable, Words, address, recycle, zeros
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
@@ -33,30 +38,27 @@ def pieces(rows: Any) -> Iterator[slice]:
     return (slice(start, start + LARGEST_PIECE) for start in range(0, len(rows), LARGEST_PIECE))
 
 
-def field(offset: int) -> Any:
-    """A property that reads and writes a word of the control block."""
-
-    def get(self: Any) -> int:
-        return int(self.block[offset // 8])
+def field(name: str) -> Any:
+    """A property that reads and writes a field of the block."""
 
     def put(self: Any, value: int) -> None:
-        self.block[offset // 8] = value
+        setattr(self.block, name, int(value))
 
-    return property(get, put)
+    return property(attrgetter(f"block.{name}"), put)
 
 
 class Relation(BulkRows):
     """See the module's docstring. Made by `Database.create`."""
 
-    count = field(layout.R_COUNT)
-    delta_start = field(layout.R_DELTA_START)
-    delta_stop = field(layout.R_DELTA_STOP)
-    mode = field(layout.R_MODE)
-    tick = field(layout.R_TICK)
-    iteration = field(layout.R_ITERATION)  # that of new rows
-    _bits = field(layout.R_BITS)
-    _used = field(layout.R_USED)
-    _limit = field(layout.R_LIMIT)
+    count = field("count")
+    delta_start = field("delta_start")
+    delta_stop = field("delta_stop")
+    mode = field("mode")
+    tick = field("tick")
+    iteration = field("iteration")  # that of new rows
+    _bits = field("bits")
+    _used = field("used")
+    _limit = field("limit")
 
     def __init__(
         self,
@@ -68,8 +70,8 @@ class Relation(BulkRows):
         stateful: bool = False,
     ) -> None:
         self.database, self.name, self.arity, self.stateful = database, name, arity, stateful
-        self.block = np.zeros(layout.R_SIZE, np.int64)
-        self.address = address(self.block)
+        self.block = RelationBlock(arity=arity, stride=arity, stateful=stateful)
+        self.address = addressof(self.block)
         self.indexes: dict[tuple[tuple[int, ...], int | None], Index] = {}
         self.restless = 0  # how often it has changed under a sorted index
         self.dirty = False  # whether rows may have died
@@ -77,9 +79,6 @@ class Relation(BulkRows):
         self._wanted_mode = NUMBERED if stateful else mode
         self._numbers = Growable(64, False, 0)
         self._wide = wide
-        self.block[layout.R_ARITY // 8] = arity
-        self.block[layout.R_STRIDE // 8] = arity
-        self.block[layout.R_STATE // 8] = stateful
         self.tick = 2
         if stateful:
             self.begin_log()
@@ -98,24 +97,40 @@ class Relation(BulkRows):
         self._publish_table(self._wanted_mode, start.bit_length() + 1)
 
     def _publish_rows(self) -> None:
-        self.block[layout.R_ROWS // 8] = address(self._rows.data)
-        self.block[layout.R_CAPACITY // 8] = self._rows.capacity
-        self.block[layout.R_WIDE // 8] = self._rows.wide
+        self.block.rows = address(self._rows.data)
+        capacity = min(self._rows.capacity, self._states_capacity) if self.stateful else self._rows.capacity
+        self.block.capacity = capacity
+        self.block.wide = self._rows.wide
 
     def _publish_table(self, mode: int, bits: int) -> None:
         """Install an empty identity table."""
+        table = zeros(codes.SLOT_WORDS[mode] << bits)
         self.mode, self._bits, self._used = mode, bits, 0
         self._limit = int((1 << bits) * (FULLEST_OF_BLOCKS if mode == BLOCKED else FULLEST))
-        self._table = zeros(layout.SLOT_WORDS[mode] << bits)
+        self._table = table
         if mode != BLOCKED:
             self._numbers = Growable(64, False, 0)
+        self._point_to_table()
+
+    def _point_to_table(self) -> None:
         self._publish_numbers()
-        self.block[layout.R_TABLE // 8] = address(self._table)
-        self.block[layout.R_PACK // 8] = address(self._pack)
+        self.block.table = address(self._table)
+        self.block.pack = address(self._pack)
+
+    @contextmanager
+    def _or_as_it_was(self) -> Iterator[None]:
+        """Whoever runs out of memory while making another identity table leaves the one that there was."""
+        held = self.mode, self._bits, self._used, self._limit, self._table, self._numbers, self._pack
+        try:
+            yield
+        except MemoryError:
+            self.mode, self._bits, self._used, self._limit, self._table, self._numbers, self._pack = held
+            self._point_to_table()
+            raise
 
     def _publish_numbers(self) -> None:
-        self.block[layout.R_NUMBERS // 8] = address(self._numbers.data)
-        self.block[layout.R_NUMBER_CAPACITY // 8] = self._numbers.capacity
+        self.block.numbers = address(self._numbers.data)
+        self.block.number_capacity = self._numbers.capacity
 
     # Views
 
@@ -126,7 +141,7 @@ class Relation(BulkRows):
     def wide(self) -> bool:
         return self._rows.wide
 
-    def rows(self, view: View | None = None) -> Array:
+    def rows(self, view: View | None = None) -> Words:
         """The rows of a view, or all. They stay as they are, whatever happens to the relation later."""
         start, stop = {
             None: (0, self.count),
@@ -181,7 +196,7 @@ class Relation(BulkRows):
             return self.database.member(self, batch)
         numbers = self.database.find(self, batch)
         found = numbers >= 0
-        found[found] = self.now(numbers[found]) != layout.NEVER
+        found[found] = self.now(numbers[found]) != codes.NEVER
         return found
 
     def find(self, rows: Any) -> Array:
@@ -235,7 +250,7 @@ class Relation(BulkRows):
     def reserve_first(self) -> None:
         """Take row 0 out of use (for nil): it is there, but no tuple is equal to it."""
         self._rows.data[0] = 0
-        self.block[layout.R_FIRST // 8] = 1
+        self.block.first = 1
         self.count = 1
         self.settle()
 
@@ -253,7 +268,7 @@ class Relation(BulkRows):
 
     def append_absent(self, rows: Any) -> None:
         """Enter rows as tuples that are not there."""
-        self.iteration = layout.NEVER
+        self.iteration = codes.NEVER
         self.insert(rows)
         self.settle()
 
@@ -261,20 +276,34 @@ class Relation(BulkRows):
 
     def grow_rows(self, room: int) -> None:
         if self.count + room > MOST_ROWS:
-            raise MemoryError(
-                f"{self.name} has more than {self.count:,} tuples; a relation holds at most {MOST_ROWS:,}"
+            raise error(
+                "TL0861", f"{self.name} has more than {self.count:,} tuples; a relation holds at most {MOST_ROWS:,}"
             )
-        self._rows.grow(self.count, self.count + room)
-        self._publish_rows()
-        if self.stateful:
-            self._grow_states(room)
+        self._grow_rows(self.count + room)
+
+    def _grow_rows(self, need: int) -> None:
+        try:
+            self._rows.grow(self.count, need)
+            if self.stateful:
+                self._grow_states(self._rows.capacity)
+        finally:
+            self._publish_rows()
 
     def grow_identity(self, room: int) -> None:
         """A larger table with room for more tuples; bitmaps if the tuples lie close together."""
         if self.mode == BLOCKED and self._used + room <= self._limit:
-            self._numbers.grow(self._used, self._used + room)
-            self._publish_numbers()
+            self._grow_numbers(room)
             return
+        with self._or_as_it_was():
+            self._grow_table(room)
+
+    def _grow_numbers(self, room: int) -> None:
+        try:
+            self._numbers.grow(self._used, self._used + room)
+        finally:
+            self._publish_numbers()
+
+    def _grow_table(self, room: int) -> None:
         mode, lowest = self.mode, None
         blocks, keys, dense = (BLOCKED, NUMBERED, VERY_DENSE) if self.stateful else (BITMAP, PACKED, DENSE)
         if self.count >= self.database.bitmaps_from and mode == keys:
@@ -298,8 +327,7 @@ class Relation(BulkRows):
         self._publish_table(mode, bits)
         self._used = used
         if mode == BLOCKED:
-            self._numbers.grow(used, used + room)
-            self._publish_numbers()
+            self._grow_numbers(room)
         self.database.kernels.rehash_identity(address(old), old_bits, self.address)
         recycle(old)
 
@@ -312,7 +340,7 @@ class Relation(BulkRows):
                 self._numbers.grow(0, int((1 << bits) * FULLEST_OF_BLOCKS))
             self._publish_table(mode, bits)
             scratch = np.zeros(REBUILD_SCRATCH, np.int64)  # its own: several relations may be built at a time
-            if self.database.kernels.rebuild_identity(self.address, address(scratch)) == layout.DONE:
+            if self.database.kernels.rebuild_identity(self.address, address(scratch)) == codes.DONE:
                 return
             bits += 1
 
@@ -334,22 +362,31 @@ class Relation(BulkRows):
         """Make values between these limits (besides those present) storable: widen, repack, or give up packing."""
         lows, highs = self._limits(lows, highs)
         if self.arity and not self.wide and (min(lows) < -(2**31) or max(highs) >= 2**31):
-            self._rows.widen(self.count)
-            self._wide = True
-            self._publish_rows()
-            for index in self.indexes.values():
-                index.widen()
+            self._widen()
         if self.mode == BAG:
             return
         pack = packing.fit(lows, highs, self.wide) if self.mode != TAGGED else None
         mode = TAGGED if pack is None else NUMBERED if self.stateful else PACKED
-        self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
-        self._rebuild(mode, self._bits_for(self.count, self._bits))
+        with self._or_as_it_was():
+            self._pack = packing.initial(self.arity, self.wide) if pack is None else pack
+            self._rebuild(mode, self._bits_for(self.count, self._bits))
+
+    def _widen(self) -> None:
+        self._rows.widen(self.count)
+        self._wide = True
+        self._publish_rows()
+        try:
+            for index in self.indexes.values():
+                index.widen()
+        except MemoryError:
+            for index in self.indexes.values():
+                index.reset()
+            raise
 
     def index(self, columns: tuple[int, ...], values: set[int], by: int | None = None, kind: int = 0) -> Index:
         """The index on some columns whose entries hold at least `values`, sorted by a column if asked."""
         index = self.indexes.get((columns, by))
         if index is None:
             index = self.indexes[columns, by] = Index(self, columns, by, kind)
-        index.cover(values | {layout.ROW} if self.stateful else values)
+        index.cover(values | {codes.ROW} if self.stateful else values)
         return index

@@ -1,8 +1,8 @@
 """The state of a relation's rows between two updates: when each was found and how often, and what is being changed.
 
-What it holds: three arrays beside the rows (see `layout`): the iteration now, the iteration before the running update,
-the number of derivations. While an update runs, three lists of rows that its plans begin with, and a
-log of the rows that it has changed. What is always true: outside of an update, `now` and `before` are equal and the log
+What it holds: three arrays beside the rows (see `RelationBlock`): the iteration now, the iteration before the running
+update, the number of derivations. While an update runs, lists of rows that its plans begin with, and a log of
+the rows that it has changed. What is always true: outside of an update, `now` and `before` are equal and the log
 is empty. Cost: commit and undo are proportional to the log.
 """
 
@@ -12,23 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.store import layout
+from tidelog.plan.steps import View
+from tidelog.store import codes
+from tidelog.store.blocks import RelationBlock, RowList
 from tidelog.store.distinct import distinct_numbers
 from tidelog.store.memory import Array, Growable, address
 
-LISTS = (layout.R_LEFT, layout.R_CAME, layout.R_LOST)
+LISTS = (View.LEFT, View.CAME, View.LOST, View.MOVED)
 
 
 class RowStates:
     """The part of a relation that knows states."""
 
-    block: Array
+    block: RelationBlock
     arity: int
     count: int
     _now: Growable
     _before: Growable
     _derived: Growable
-    _lists: tuple[Growable, Growable, Growable]
+    _lists: tuple[Growable, ...]
     _log: Growable
 
     def _initialise_states(self, capacity: int) -> None:
@@ -39,15 +41,22 @@ class RowStates:
         )
         self._publish_states()
 
-    def _grow_states(self, room: int) -> None:
-        for array in (self._now, self._before, self._derived):
-            array.grow(self.count, self.count + room)
-        self._publish_states()
+    def _grow_states(self, capacity: int) -> None:
+        """Room for the states of so many rows."""
+        try:
+            for array in (self._now, self._before, self._derived):
+                array.grow(self.count, capacity)
+        finally:
+            self._publish_states()
+
+    @property
+    def _states_capacity(self) -> int:
+        return min(array.capacity for array in (self._now, self._before, self._derived))
 
     def _publish_states(self) -> None:
-        self.block[layout.R_NOW // 8] = address(self._now.data)
-        self.block[layout.R_BEFORE // 8] = address(self._before.data)
-        self.block[layout.R_DERIVED // 8] = address(self._derived.data)
+        self.block.now = address(self._now.data)
+        self.block.before = address(self._before.data)
+        self.block.derived = address(self._derived.data)
 
     def now(self, rows: Any = slice(None)) -> Any:
         """The iterations of rows given by number, or of all."""
@@ -76,7 +85,16 @@ class RowStates:
         self._before.data[rows, 0] = ~np.asarray(iterations, np.int32)
 
     def set_derived(self, rows: Any, numbers: Any) -> None:
-        self._derived.data[rows, 0] = np.asarray(numbers) - 1
+        numbers = np.asarray(numbers)
+        if numbers.max(initial=0) > codes.MOST_DERIVATIONS:
+            self.block.overflow = 1
+            numbers = np.minimum(numbers, codes.MOST_DERIVATIONS)
+        self._derived.data[rows, 0] = numbers - 1
+
+    @property
+    def overflown(self) -> bool:
+        """Whether some row has more derivations than its count can say; the state is then wrong, and to be given up."""
+        return bool(self.block.overflow)
 
     def put_states(self, rows: Any, iterations: Any, numbers: Any) -> None:
         """States as another process left them, in order: of several for one row the last counts. None is a change."""
@@ -92,7 +110,7 @@ class RowStates:
     @property
     def log(self) -> Any:
         """What the running update has changed, in order: (row, its iteration before, its derivations before)."""
-        return self._log.data[: int(self.block[layout.R_NLOG // 8])]
+        return self._log.data[: self.block.log_length]
 
     def changed(self) -> Array:
         """The rows in the log, each once, in order."""
@@ -103,28 +121,36 @@ class RowStates:
         n = len(self.log)
         self.grow_lists(len(rows))
         self._log.data[n : n + len(rows)] = np.column_stack((rows, self.now(rows), self.derived(rows)))
-        self.block[layout.R_NLOG // 8] = n + len(rows)
+        self.block.log_length = n + len(rows)
 
-    def list_rows(self, place: int, rows: Array) -> None:
-        """Make a list (R_LEFT, R_CAME or R_LOST) of these rows."""
+    @property
+    def _listed(self) -> tuple[RowList, ...]:
+        """What the kernels know of the lists."""
+        return self.block.left, self.block.came, self.block.lost, self.block.moved
+
+    def list_rows(self, view: View, rows: Array) -> None:
+        """Make these rows the list that a view is."""
         self.grow_lists(len(rows))
-        self._lists[(place - layout.R_LEFT) // 16].data[: len(rows), 0] = rows
-        self.block[place // 8 + 1] = len(rows)
+        number = LISTS.index(view)
+        self._lists[number].data[: len(rows), 0] = rows
+        self._listed[number].count = len(rows)
 
     def grow_lists(self, room: int) -> None:
         """Room for more rows in the lists and in the log."""
-        for place, rows in zip(LISTS, self._lists, strict=True):
-            rows.grow(int(self.block[place // 8 + 1]), room)
-        n = len(self.log)
-        self._log.grow(n, n + room)
-        self._publish_lists()
+        try:
+            for listed, rows in zip(self._listed, self._lists, strict=True):
+                rows.grow(listed.count, room)
+            n = len(self.log)
+            self._log.grow(n, n + room)
+        finally:
+            self._publish_lists()
 
     def _publish_lists(self) -> None:
-        for place, rows in zip(LISTS, self._lists, strict=True):
-            self.block[place // 8] = address(rows.data)
-        self.block[layout.R_LIST_CAPACITY // 8] = min(rows.capacity for rows in self._lists)
-        self.block[layout.R_LOG // 8] = address(self._log.data)
-        self.block[layout.R_LOG_CAPACITY // 8] = self._log.capacity
+        for listed, rows in zip(self._listed, self._lists, strict=True):
+            listed.rows = address(rows.data)
+        self.block.list_capacity = min(rows.capacity for rows in self._lists)
+        self.block.log = address(self._log.data)
+        self.block.log_capacity = self._log.capacity
 
     def forget_log(self) -> None:
         """The running update is over: what was before is what is now."""
@@ -134,10 +160,11 @@ class RowStates:
 
     def begin_log(self) -> None:
         """Empty lists, and an empty log."""
-        self._lists = Growable(1, True, 8), Growable(1, True, 8), Growable(1, True, 8)
+        self._lists = tuple(Growable(1, True, 8) for _ in LISTS)
         self._log = Growable(3, False, 8)
-        for count in (layout.R_NLEFT, layout.R_NCAME, layout.R_NLOST, layout.R_NLOG):
-            self.block[count // 8] = 0
+        for listed in self._listed:
+            listed.count = 0
+        self.block.log_length = 0
         self._publish_lists()
 
     def commit(self) -> None:
@@ -151,8 +178,9 @@ class RowStates:
         self._now.data[rows, 0] = now
         self.set_derived(rows, derived)
         self._before.data[rows[~np.isin(rows, self.log[:mark, 0])], 0] = 0
-        for place in LISTS:
-            self.block[place // 8 + 1] = 0
-        self.block[layout.R_NLOG // 8] = mark
+        for listed in self._listed:
+            listed.count = 0
+        self.block.log_length = mark
+        self.block.overflow = 0
         if mark == 0:
             self.forget_log()

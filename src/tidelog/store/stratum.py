@@ -10,18 +10,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from ctypes import addressof
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tidelog.plan.steps import Plan, Step
-from tidelog.store import layout as y
+from tidelog.store import codes
 from tidelog.store.adaptive import Fewer, alternatives
+from tidelog.store.blocks import StratumBlock
 from tidelog.store.encoded import Encoded, Scratch
 from tidelog.store.faults import ArithmeticFault
 from tidelog.store.index import Index
 from tidelog.store.memory import address
-from tidelog.store.pipeline import Pipeline
+from tidelog.store.pipeline import Pipeline, encode_together
 from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
@@ -42,8 +44,9 @@ class Stratum:
         self.database, self.plans = database, tuple(plans)
         self.relations = [database[name] for name in relations]
         self.iterations, self.finished = 0, False
-        arity = {r.name: r.arity for r in database}.__getitem__
-        parts = [(i, s) for i, p in enumerate(self.plans) for s in alternatives(p.steps, arity)]
+        parts = [
+            (i, s) for i, p in enumerate(self.plans) for s in alternatives(p.steps, lambda name: database[name].arity)
+        ]
         self._plan_of = [i for i, _ in parts]
         self._teams = [self._copies([s for _, s in parts], frozenset(relations)) for _ in range(database.threads)]
         self.pipelines = self._teams[0]
@@ -136,10 +139,7 @@ class Stratum:
             self._last = time.monotonic()
 
     def _encode(self) -> None:
-        """Encode all plans; the coverage that one asks of an index may make another stale, so until none is."""
-        pipelines = [p for team in self._teams for p in team]
-        while sum(p.encoded().stale for p in pipelines):
-            pass
+        encode_together([p for team in self._teams for p in team])
 
     def _run_plan(self, i: int) -> None:
         """Run one plan to its end, on all threads if its scan is large."""
@@ -162,46 +162,45 @@ class Stratum:
 
     def _scanned(self, encoded: Encoded) -> int:
         """How many rows a plan scans."""
-        if int(encoded.levels[y.L_KIND // 8]) != y.SCAN:
+        scan = encoded.scan
+        if scan is None:
             return 1
-        relation = self.database.relation_at(int(encoded.levels[y.L_RELATION // 8]))
-        start = relation.delta_start if int(encoded.levels[y.L_VIEW // 8]) == y.DELTA else 0
+        relation = self.database.relation_at(scan.relation)
+        start = relation.delta_start if scan.viewed == codes.DELTA else 0
         return relation.delta_stop - start
 
     def _iterate(self, every_iteration: bool, most: int) -> bool:
         """Whether the fixpoint was reached within this many iterations."""
-        database, block = self.database, np.zeros(y.T_SIZE, np.int64)
-        plans = {address(self.pipelines[i].encoded().plan): self.pipelines[i].encoded() for i in self._loop}
+        database, block = self.database, StratumBlock(max_iterations=most, iteration=self.iterations)
+        plans = {self.pipelines[i].encoded().address: self.pipelines[i].encoded() for i in self._loop}
         indexes = {x.address: x for encoded in plans.values() for x, _ in encoded.indexes}
         new = sum(relation.count if self.iterations == 0 else _delta(relation) for relation in self.relations)
         database.crew.update(list(indexes.values()))
         growing = [x for x in indexes.values() if x.relation in self.relations]
         addresses = (plans, [r.address for r in self.relations], [x.address for x in growing])
         lists = [np.array(list(a), np.int64) for a in addresses]
-        pairs = ((y.T_NPLAN, y.T_PLANS), (y.T_NRELATION, y.T_RELATIONS), (y.T_NINDEX, y.T_INDEXES))
-        for (count, pointer), array in zip(pairs, lists, strict=True):
-            block[count // 8], block[pointer // 8] = len(array), address(array)
-        block[y.T_SCRATCH // 8] = address(database.scratch)
-        block[y.T_THRESHOLD // 8] = 0 if every_iteration else database.parallel_from
-        block[y.T_MAX_ITERATIONS // 8], block[y.T_ITERATION // 8] = most, self.iterations
+        block.nplan, block.nrelation, block.nindex = map(len, lists)
+        block.plans, block.relations, block.indexes = map(address, lists)
+        block.scratch = address(database.scratch)
+        block.threshold = 0 if every_iteration else database.parallel_from
         for encoded in plans.values():
-            encoded.plan[y.P_LEVEL // 8] = -1
+            encoded.plan.level = -1
         while True:
             while new >= database.parallel_from:
                 new = self._iterate_together(growing)
-                block[y.T_ITERATION // 8] = self.iterations
+                block.iteration = self.iterations
                 self._report(every_iteration)
                 if new and self.iterations >= most:
                     return False
             if new == 0:
                 return True
-            status = database.kernels.run_stratum(address(block))
-            self.iterations, new = int(block[y.T_ITERATION // 8]), -1
-            if status == y.DONE:
+            status = database.kernels.run_stratum(addressof(block))
+            self.iterations, new = block.iteration, -1
+            if status == codes.DONE:
                 return True
-            self._serve(status, int(block[y.T_SUBJECT // 8]), plans, indexes)
-            if status == y.PAUSE and int(block[y.T_SUBJECT // 8]) == 0:  # between two iterations
-                new = int(block[y.T_NEW // 8])
+            self._serve(status, block.subject, plans, indexes)
+            if status == codes.PAUSE and block.subject == 0:  # between two iterations
+                new = block.new
                 self._report(every_iteration)
                 if self.iterations >= most:
                     return False
@@ -213,13 +212,13 @@ class Stratum:
         for i in self._loop:
             team = [pipelines[i].encoded() for pipelines in self._teams]
             for encoded in team:
-                encoded.plan[y.P_ITERATION // 8] = self.iterations
+                encoded.plan.iteration = self.iterations
             if self._scanned(team[0]) < self.database.parallel_from // 4:
                 team = team[:1]
             with self._blaming(part=i):
                 self.database.crew.run(team, self._report)
             for encoded in team:
-                encoded.plan[y.P_LEVEL // 8] = -1
+                encoded.plan.level = -1
         new = sum([relation.advance() for relation in self.relations])
         self.iterations += 1
         self.database.crew.update(growing)
@@ -232,4 +231,4 @@ class Stratum:
         elif subject in indexes:
             self.database.serve_index(status, indexes[subject])
         else:
-            assert status == y.PAUSE
+            assert status == codes.PAUSE

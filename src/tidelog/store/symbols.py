@@ -8,11 +8,13 @@ call of a kernel per batch (see `kernels/texts.py`).
 
 from __future__ import annotations
 
+from ctypes import addressof
 from typing import Any
 
 import numpy as np
 
-from tidelog.store import layout
+from tidelog.store import codes
+from tidelog.store.blocks import SymbolsBlock
 from tidelog.store.memory import Array, Growable, address, zeros
 from tidelog.store.native import Kernels
 
@@ -25,7 +27,8 @@ class Symbols:
 
     def __init__(self, kernels: Kernels) -> None:
         self._kernels = kernels
-        self.block = np.zeros(layout.D_SIZE, np.int64)
+        self.block = SymbolsBlock()
+        self.address = addressof(self.block)
         self._bytes = Growable(1, True, 128)
         self._ends = Growable(1, True, 64)
         self._ends.data[0] = 0
@@ -33,32 +36,34 @@ class Symbols:
 
     def _publish(self, bits: int) -> None:
         """Tell the kernels where everything lies; a table of another size is filled anew."""
-        if self.block[layout.D_BITS // 8] != bits:
+        if self.block.bits != bits:
             self._table = zeros(1 << bits)
-            self.block[layout.D_BITS // 8] = bits
-        self.block[layout.D_TABLE // 8] = address(self._table)
-        self.block[layout.D_BYTES // 8] = address(self._bytes.data)
-        self.block[layout.D_CAPACITY // 8] = self._bytes.capacity * 8
-        self.block[layout.D_OFFSETS // 8] = address(self._ends.data)
-        self.block[layout.D_LIMIT // 8] = min(self._ends.capacity - 1, int((1 << bits) * FULLEST))
+            self.block.bits = bits
+        self.block.table = address(self._table)
+        self.block.bytes = address(self._bytes.data)
+        self.block.capacity = self._bytes.capacity * 8
+        self.block.ends = address(self._ends.data)
+        self.block.limit = min(self._ends.capacity - 1, int((1 << bits) * FULLEST))
 
     def _grow(self, room: int) -> None:
         """Make room for one more text of so many bytes, and for many more of its like."""
         count, used = len(self), self._used
-        self._ends.grow(count + 1, count + 2)
-        self._bytes.grow(-(-used // 8), -(-(used + room + SLACK) // 8))
-        bits = int(self.block[layout.D_BITS // 8])
-        larger = bits + 2 if count >= int((1 << bits) * FULLEST) else bits
-        self._publish(larger)
-        if larger != bits:
-            self._kernels.rehash_texts(address(self.block))
+        bits = self.block.bits
+        try:
+            self._ends.grow(count + 1, count + 2)
+            self._bytes.grow(-(-used // 8), -(-(used + room + SLACK) // 8))
+        finally:
+            self._publish(bits)
+        if count >= int((1 << bits) * FULLEST):
+            self._publish(bits + 2)
+            self._kernels.rehash_texts(self.address)
 
     @property
     def _used(self) -> int:
         return int(self._ends.data[len(self), 0])
 
     def __len__(self) -> int:
-        return int(self.block[layout.D_COUNT // 8])
+        return self.block.count
 
     def id(self, text: str) -> int:
         """The id of a text, new if need be."""
@@ -66,11 +71,11 @@ class Symbols:
 
     def find(self, text: str) -> int | None:
         """The id of a text that is known."""
-        self.block[layout.D_FROZEN // 8] = 1
+        self.block.frozen = 1
         try:
             found = self._number_one(text)
         finally:
-            self.block[layout.D_FROZEN // 8] = 0
+            self.block.frozen = 0
         return found if found >= 0 else None
 
     def _number_one(self, text: str) -> int:
@@ -80,6 +85,11 @@ class Symbols:
     def text(self, symbol: int) -> str:
         start, stop = self._ends.data[symbol : symbol + 2, 0].tolist()
         return self._bytes.data.view(np.uint8).reshape(-1)[start:stop].tobytes().decode("utf-8", "surrogateescape")
+
+    def lengths(self, symbols: Array) -> Array:
+        """How many bytes each of these texts has."""
+        ends: Array = self._ends.data[:, 0]
+        return ends[symbols + 1] - ends[symbols]
 
     def encode(self, array: Any) -> Array:
         """Ids of an Arrow array (or chunked array) of strings without nulls."""
@@ -97,18 +107,24 @@ class Symbols:
         texts = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
         return self._number(texts, offsets, len(array))
 
-    def _number(self, data: Any, offsets: Any, n: int) -> Array:
-        """The ids of the texts that lie between offsets in data; new ones get the next ids unless frozen."""
+    def encode_places(self, data: Any, places: Any) -> Array:
+        """Ids of the texts data[begin:end] for the rows (begin, end) of `places`."""
+        return self._number(data, places, len(places))
+
+    def _number(self, data: Any, places: Any, n: int) -> Array:
+        """The ids of the texts in these places of data; new ones get the next ids unless frozen."""
         ids = np.empty(n, np.int64)
-        wide, done = offsets.itemsize == 8, 0
+        kind = codes.PAIRS if places.ndim == 2 else codes.WIDE_OFFSETS if places.itemsize == 8 else codes.OFFSETS
+        done = 0
         while True:
             done += self._kernels.number_texts(
-                address(self.block), address(data), address(offsets) + done * offsets.itemsize, wide,
+                self.address, address(data), address(places) + done * places.strides[0], kind,
                 n - done, address(ids) + done * 8,
             )  # fmt: skip
             if done == n:
                 return ids
-            self._grow(int(offsets[done + 1]) - int(offsets[done]))
+            begin, end = places[done] if kind == codes.PAIRS else places[done : done + 2]
+            self._grow(int(end) - int(begin))
 
     def decode(self, ids: Any) -> Any:
         """An Arrow array of the texts of some ids. Another thread may add texts meanwhile."""

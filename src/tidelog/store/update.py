@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from tidelog.plan.steps import Absent, Exists, Match, Probe, Scan, Step
-from tidelog.store import layout as y
+from tidelog.store import codes
 from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Scratch
 from tidelog.store.faults import ArithmeticFault
-from tidelog.store.filing import Filing
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import is_native
-from tidelog.store.pipeline import Pipeline
+from tidelog.store.pending import Pending
+from tidelog.store.pipeline import Pipeline, encode_together
 from tidelog.store.relation import Relation
 
 if TYPE_CHECKING:
@@ -54,9 +54,10 @@ class Stages(Protocol):
 
 
 class Update:
-    """See the module's docstring. `own` are the stratum's relations; `plans` begin with a list of rows and file.
+    """See the module's docstring. `own` are the stratum's relations; `plans` begin with a list of rows and tell heads.
 
-    `stages` makes what runs a plan (by its number) that is not native.
+    `stages` makes what runs a plan (by its number) that is not native. Where several stores update a stratum together,
+    `between` two rounds they tell each other what they have found, and agree on the next bucket (None: there is none).
     """
 
     def __init__(
@@ -64,12 +65,13 @@ class Update:
         database: Database,
         own: Sequence[str],
         plans: Sequence[tuple[Step, ...]],
-        stages: Callable[[int, Filing], Stages],
+        stages: Callable[[int, Pending], Stages],
+        between: Callable[[], int | None] | None = None,
     ) -> None:
-        self.database = database
+        self.database, self._between = database, between
         self.own = [database[name] for name in own]
-        self.filing = Filing(database.__getitem__)
-        self.block = self.filing.block
+        self.pending = Pending(own)
+        self.block = self.pending.block
         self.relations = list({r.address: r for r in [*self.own, *self._named(plans)]}.values())
         self._plan_of: list[int] = []
         self._pipelines: list[Pipeline] = []  # for a plan with stages, its first
@@ -82,10 +84,10 @@ class Update:
                 for way in self._alternatives(steps):
                     self._add(
                         number,
-                        Pipeline(database, way, changing=frozenset(own), scratch=scratch, filing=self.filing),
+                        Pipeline(database, way, changing=frozenset(own), scratch=scratch, pending=self.pending),
                     )
             else:
-                run = stages(number, self.filing)
+                run = stages(number, self.pending)
                 self._stages[len(self._pipelines)] = run
                 self._add(number, run.pipelines[0])
 
@@ -114,25 +116,36 @@ class Update:
     @property
     def work(self) -> int:
         """Bindings made so far: what the budget counts."""
-        return int(self.block[y.U_WORK // 8])
+        return self.block.work
 
     @property
     def bucket(self) -> int:
         """The iteration that was settled last."""
-        return int(self.block[y.U_BUCKET // 8])
+        return self.block.bucket
+
+    def figures(self) -> list[tuple[int, float]]:
+        """Per plan, the derivations that it has filed so far, and the seconds that its native steps have taken."""
+        found, per_second = [(0, 0.0)] * (1 + max(self._plan_of, default=-1)), self.database.cycles_per_second()
+        for place, number in enumerate(self._plan_of):
+            pipelines = self._stages[place].pipelines if place in self._stages else [self._pipelines[place]]
+            filed, seconds = found[number]
+            filed += sum(p.derivations for p in pipelines)
+            found[number] = filed, seconds + sum(p.cycles for p in pipelines) / per_second
+        return found
 
     def prepare(self) -> list[Index]:
         """Encode the plans, so far as that is not done; the indexes that must be built before they run."""
         if self._encoded_for != self.database.layout_version:
             pipelines = [*self._pipelines, *(p for stages in self._stages.values() for p in stages.pipelines)]
-            while sum(p.encoded().stale for p in pipelines):
-                pass
+            encode_together(pipelines)
             self._encoded_for = self.database.layout_version
             self._encoded = [p.encoded() for p in self._pipelines]
             self._indexes = {x.address: x for p in pipelines for x, _ in p.encoded().indexes}
-            self._plans = {address(e.plan): i for i, e in enumerate(self._encoded)}
+            self._plans = {e.address: i for i, e in enumerate(self._encoded)}
+            for i, encoded in enumerate(self._encoded):
+                encoded.plan.python = i in self._stages
             self._lists = self._point_to(
-                [at | (i in self._stages) for at, i in self._plans.items()],
+                list(self._plans),
                 [r.address for r in self.own],
                 [r.address for r in self.relations],
                 list(self._indexes),
@@ -144,55 +157,62 @@ class Update:
         self.database.build(self.prepare())
         encoded, plans, indexes = self._encoded, self._plans, self._indexes
         self._begin(budget)
-        while (status := self.database.kernels.run_update(self.filing.address)) != y.DONE:
-            subject = int(self.block[y.U_SUBJECT // 8])
-            if status in (y.GROW_EVENTS, y.GROW_BUCKETS, y.GROW_SEEN):
-                self.filing.grow(status)
-            elif status == y.GROW_LISTS:
-                self.database.relation_at(subject).grow_lists(int(self.block[y.U_NEED // 8]))
-            elif status == y.PYTHON:
+        while (status := self.database.kernels.run_update(self.pending.address)) != codes.DONE:
+            subject = self.block.subject
+            if status == codes.ROUND:
+                assert self._between is not None
+                agreed = self._between()
+                if agreed is None:
+                    break
+                self.block.agreed = agreed
+            elif status in (codes.GROW_WAITING, codes.GROW_BUCKETS, codes.GROW_SUMS):
+                self.pending.grow(status)
+            elif status == codes.GROW_LISTS:
+                self.database.relation_at(subject).grow_lists(self.block.need)
+            elif status == codes.PYTHON:
                 self._run_stages(self._stages[plans[subject]])
             elif subject in indexes:
                 self.database.serve_index(status, indexes[subject])
             elif subject in plans:
                 self._serve_plan(status, plans[subject])
-            if status == y.PAUSE:
-                running = 0 if subject == 0 else int(encoded[plans[subject]].plan[y.P_EFFORT // 8])
+            if status == codes.PAUSE:
+                running = 0 if subject == 0 else int(encoded[plans[subject]].plan.effort)
                 self._look(self.work + running, budget, watch)
         for relation in self.relations:
             relation.settle()
 
     def _point_to(self, *addresses: list[int]) -> list[Array]:
         """Give the kernel its lists of plans, own relations, all relations, and indexes; they must be kept."""
-        places = ((y.U_NPLAN, y.U_PLANS), (y.U_NOWN, y.U_OWN), (y.U_NALL, y.U_ALL), (y.U_NINDEX, y.U_INDEXES))
-        arrays = [np.array(words, np.int64) for words in addresses]
-        for (count, pointer), array in zip(places, arrays, strict=True):
-            self.block[count // 8], self.block[pointer // 8] = len(array), address(array)
+        arrays, block = [np.array(words, np.int64) for words in addresses], self.block
+        block.nplan, block.nown, block.nrelation, block.nindex = map(len, arrays)
+        block.plans, block.own, block.relations, block.indexes = map(address, arrays)
         return arrays
 
     def _begin(self, budget: int) -> None:
-        self.block[y.U_PHASE // 8], self.block[y.U_POSITION // 8] = y.PHASE_EXTEND, 0
-        self.block[y.U_BUCKET // 8] = self.block[y.U_WORK // 8] = 0
-        self.block[y.U_SCRATCH // 8] = address(self.database.scratch)
-        self.block[y.U_BUDGET // 8] = min(budget, SLICE)
+        self.block.phase, self.block.position = codes.PHASE_EXTEND, 0
+        self.block.bucket = self.block.work = 0
+        self.block.together, self.block.agreed = self._between is not None, -1
+        self.block.scratch = address(self.database.scratch)
+        self.block.budget = min(budget, SLICE)
         for encoded in self._encoded:
-            encoded.plan[y.P_LEVEL // 8], encoded.plan[y.P_EFFORT // 8] = -1, 0
+            encoded.plan.level, encoded.plan.effort = -1, 0
         for relation in self.relations:
-            relation.dirty, relation.iteration = True, y.NEVER
+            relation.dirty, relation.iteration = True, codes.NEVER
+            relation.block.update, relation.block.own = self.pending.address, relation in self.own
 
     def _run_stages(self, stages: Stages) -> None:
         """Run a plan that needs Python, and have the kernel go on behind it."""
         before = stages.effort
         stages.run()
-        self.block[y.U_WORK // 8] += stages.effort - before
-        self.block[y.U_POSITION // 8] += 1
+        self.block.work += stages.effort - before
+        self.block.position += 1
 
     def _look(self, work: int, budget: int, watch: Watch | None) -> None:
         if work > budget:
             raise OverBudget
         if watch is not None:
             watch(self.bucket, work)
-        self.block[y.U_BUDGET // 8] = min(budget, work + SLICE)
+        self.block.budget = min(budget, work + SLICE)
 
     def _serve_plan(self, status: int, i: int) -> None:
         try:
@@ -213,5 +233,5 @@ def _columns(match: Match) -> tuple[int, ...]:
 def changed_rows(relation: Relation) -> tuple[Array, Array]:
     """The rows that the log says were changed and that are there now but were not before, and the other way round."""
     rows = relation.changed()
-    before, now = relation.before(rows) != y.NEVER, relation.now(rows) != y.NEVER
+    before, now = relation.before(rows) != codes.NEVER, relation.now(rows) != codes.NEVER
     return rows[now & ~before], rows[before & ~now]

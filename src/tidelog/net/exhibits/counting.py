@@ -17,7 +17,7 @@ from tidelog.net.values import Fact, Update
 State: TypeAlias = "tuple[frozenset[tuple[Fact, int]], frozenset[tuple[Update, int]]]"
 
 
-class Counting(Exhibit):
+class CountingExhibit(Exhibit):
     def initial(self) -> State:
         """The counts that the algorithm itself would have: one per rule instance, one per base fact."""
         view: Counter[Fact] = Counter()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from tidelog.errors import error
 from tidelog.net.join import GroundJoin
 from tidelog.net.program import NetProgram
-from tidelog.net.runtime import wire
+from tidelog.net.runtime.packed import size
 from tidelog.net.store import OLD, Store
 from tidelog.net.values import Fact, Update
 
@@ -35,7 +35,7 @@ class Phase:
 
     def send(self, head: Fact, hops: int) -> None:
         self.messages += 1
-        self.bytes += wire.size(Update(self.sign, head))
+        self.bytes += size(Update(self.sign, head))
         self.rounds = max(self.rounds, hops)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 from tidelog.errors import error
 from tidelog.net.ground import Grounding
 from tidelog.net.meter import Meter
 from tidelog.net.program import NetProgram
-from tidelog.net.values import Fact, Update
+from tidelog.net.values import Fact, Update, show_counts
 
 
 class Exhibit:
@@ -30,5 +31,17 @@ class Exhibit:
         """The outcome that SN's state corresponds to: a set, unless the exhibit counts."""
         return frozenset(counts)
 
+    def facts(self, state: Any) -> Counter[Fact]:
+        """Of the outcome: facts, or facts with their counts."""
+        outcome: Any = self.outcome(state)
+        return Counter(dict(f if not isinstance(f, Fact) else (f, 1) for f in outcome))
+
+    def outcome(self, state: Any) -> Hashable:
+        raise NotImplementedError
+
+    def waiting(self, state: Any) -> list[tuple[Update, int]]:
+        """The exhibits lose what cannot be picked, or keep it; either way the facts tell."""
+        return []
+
     def show_facts(self, facts: Iterable[Fact]) -> str:
-        return "{" + ", ".join(sorted(map(str, facts))) + "}"
+        return show_counts(Counter(facts))

@@ -66,7 +66,7 @@ def update_of(atom: Atom) -> Update:
     return Update(1 if sign == INS else -1, Fact(name, args))
 
 
-class State(NamedTuple):
+class EncodedState(NamedTuple):
     """⟨𝒦,𝒰,𝒫,ℰ⟩, with 𝒦 as the facts without and with ν."""
 
     old: Counter[Fact]
@@ -80,9 +80,9 @@ class State(NamedTuple):
         return not (self.U or self.P or self.E)
 
 
-def decode(sequent: Sequent) -> State:
+def decode(sequent: Sequent) -> EncodedState:
     """The state of the transition system that the sequent stands for. It must not be in the middle of a command."""
-    state = State(Counter(), Counter(), Counter(), Counter(), Counter())
+    state = EncodedState(Counter(), Counter(), Counter(), Counter(), Counter())
     bags = {UPD: state.U, PICKED: state.P, EXEC: state.E}
     if sequent.linear:
         raise InternalError("a command is being executed")

@@ -43,7 +43,7 @@ DEFAULT_LIMIT = 500_000
 TOO_DEEP = "it is nested too deeply"
 
 
-class Step(NamedTuple):
+class RuleStep(NamedTuple):
     """One rule applied: its name and what it was applied to."""
 
     rule: str
@@ -58,7 +58,7 @@ class Step(NamedTuple):
 
 class MacroRule(NamedTuple):
     conclusion: Sequent
-    steps: tuple[Step, ...]
+    steps: tuple[RuleStep, ...]
     premises: tuple[Sequent, ...]
 
 
@@ -66,7 +66,7 @@ class _Found(NamedTuple):
     """A way through a positive phase: the values it needs, the rules applied, what is left to prove."""
 
     values: dict[str, Any]
-    steps: tuple[Step, ...]
+    steps: tuple[RuleStep, ...]
     premises: tuple[Sequent, ...]
 
 
@@ -105,16 +105,16 @@ class Focus:
             case Tensor(left=left, right=right):
                 yield from self._tensor(context, linear, left, right)
             case Plus(left=left, right=right):
-                for step, side in ((Step("⊕1"), left), (Step("⊕2"), right)):
+                for step, side in ((RuleStep("⊕1"), left), (RuleStep("⊕2"), right)):
                     yield from _after((step,), self._positive(context, linear, side))
             case Exists(names=names, body=body):
                 yield from self._exists(context, linear, names, body)
             case Bang(index=index, body=body):
                 above = context.above(index)
                 if above is not None and not linear:
-                    yield self._release(above, (), body, (Step(f"!^{{{index}}}"),))
+                    yield self._release(above, (), body, (RuleStep(f"!^{{{index}}}"),))
             case Definition():
-                found = _after((Step("def", formula),), self._positive(context, linear, formula.unfolded))
+                found = _after((RuleStep("def", formula),), self._positive(context, linear, formula.unfolded))
                 if isinstance(formula, Loop) and self.commit:
                     found = (first for first in (next(found, None),) if first is not None)
                 yield from found
@@ -130,14 +130,14 @@ class Focus:
         if isinstance(left, (Dual, Test, One)):
             for values, left_over, rest, step in self._consume(context, linear, left):
                 for found in self._positive(left_over, rest, right.substitute(values)):
-                    yield _Found({**values, **found.values}, (Step("⊗"), step, *found.steps), found.premises)
+                    yield _Found({**values, **found.values}, (RuleStep("⊗"), step, *found.steps), found.premises)
             return
         for mine, theirs in splits(context, linear):
             self._count()
             for first in self._positive(mine.context, mine.linear, left):
                 then = right.substitute(first.values)
                 for second in self._positive(theirs.context, theirs.linear, then):
-                    steps = (Step("⊗"), *first.steps, *second.steps)
+                    steps = (RuleStep("⊗"), *first.steps, *second.steps)
                     yield _Found({**first.values, **second.values}, steps, first.premises + second.premises)
 
     def _exists(
@@ -152,16 +152,16 @@ class Focus:
         for found in self._positive(context, linear, opened):
             chosen = tuple((n, found.values[f]) for n, f in fresh.items() if f in found.values)
             outer = {n: v for n, v in found.values.items() if n not in fresh.values()}
-            yield _Found(outer, (Step("∃", None, chosen), *found.steps), found.premises)
+            yield _Found(outer, (RuleStep("∃", None, chosen), *found.steps), found.premises)
 
     def _consume(
         self, context: Context, linear: tuple[Formula, ...], formula: Formula
-    ) -> Iterator[tuple[dict[str, Any], Context, tuple[Formula, ...], Step]]:
+    ) -> Iterator[tuple[dict[str, Any], Context, tuple[Formula, ...], RuleStep]]:
         """The initial rule, 1 and =: the values found and the resources left over."""
         self._count()
         match formula:
             case One():
-                yield {}, context, linear, Step("1")
+                yield {}, context, linear, RuleStep("1")
             case Test():
                 if _needs(formula):
                     raise outside(f"`{formula}` is to be decided before its variables have values")
@@ -170,25 +170,25 @@ class Focus:
                 except WrongKind as problem:
                     raise error("TL1031", f"rule `{formula.label}` cannot be evaluated: {problem}") from None
                 if values is not None:
-                    yield values, context, linear, Step("=", formula)
+                    yield values, context, linear, RuleStep("=", formula)
             case Dual(atom=Atom(index=index, args=args)):
                 if variables(index):
                     raise outside(f"the context of `{formula}` is not known when focus reaches it")
                 for atom in list(context[index]):
                     if isinstance(atom, Atom) and (values := match(args, atom.args)) is not None:
-                        yield values, context.remove(index, atom), linear, Step("I", atom)
+                        yield values, context.remove(index, atom), linear, RuleStep("I", atom)
                 for place, atom in enumerate(linear):
                     if isinstance(atom, Atom) and atom.index == index and atom not in linear[:place]:
                         values = match(args, atom.args)
                         if values is not None:
-                            yield values, context, linear[:place] + linear[place + 1 :], Step("I", atom)
+                            yield values, context, linear[:place] + linear[place + 1 :], RuleStep("I", atom)
             case _:
                 raise InternalError(f"no rule for {type(formula).__name__}")
 
     # ---- negative phase: ⊢ 𝒦 : Γ ⇑ L
 
     def _release(
-        self, context: Context, linear: tuple[Formula, ...], formula: Formula, before: tuple[Step, ...]
+        self, context: Context, linear: tuple[Formula, ...], formula: Formula, before: tuple[RuleStep, ...]
     ) -> _Found:
         if formula.free:
             names = ", ".join(sorted(n.split(PRIME)[0] for n in formula.free))
@@ -198,7 +198,7 @@ class Focus:
         return _Found({}, tuple(steps), premises)
 
     def _negative(
-        self, context: Context, linear: tuple[Formula, ...], formula: Formula, steps: list[Step]
+        self, context: Context, linear: tuple[Formula, ...], formula: Formula, steps: list[RuleStep]
     ) -> Iterator[Sequent]:
         branches: list[tuple[Context, tuple[Formula, ...], list[Formula]]] = [(context, linear, [formula])]
         while branches:
@@ -208,27 +208,27 @@ class Focus:
                 head = pending.pop()
                 match head:
                     case Definition() if head.positive is not True:
-                        steps.append(Step("def", head))
+                        steps.append(RuleStep("def", head))
                         pending.append(head.unfolded)
                     case Bottom():
-                        steps.append(Step("⊥"))
+                        steps.append(RuleStep("⊥"))
                     case Top():
-                        steps.append(Step("⊤"))
+                        steps.append(RuleStep("⊤"))
                         break
                     case Par(left=left, right=right):
-                        steps.append(Step("⅋"))
+                        steps.append(RuleStep("⅋"))
                         pending += [right, left]
                     case With(left=left, right=right):
-                        steps.append(Step("&"))
+                        steps.append(RuleStep("&"))
                         branches.append((context, linear, [*pending, right]))
                         pending.append(left)
                     case Quest(index=index, body=body):
-                        steps.append(Step(f"?^{{{index}}}", body))
+                        steps.append(RuleStep(f"?^{{{index}}}", body))
                         context = context.add(index, body)
                     case Forall(names=names, body=body):
                         self._fresh += 1
                         fresh = {n: f"{n}{PRIME}{self._fresh}" for n in names}
-                        steps.append(Step("∀", None, tuple(fresh.items())))
+                        steps.append(RuleStep("∀", None, tuple(fresh.items())))
                         pending.append(body.substitute(fresh))
                     case _:
                         linear = (*linear, head)
@@ -236,19 +236,19 @@ class Focus:
                 yield Sequent(context, linear)
 
 
-def _decisions(sequent: Sequent) -> Iterator[tuple[Formula, Step, Context, tuple[Formula, ...]]]:
+def _decisions(sequent: Sequent) -> Iterator[tuple[Formula, RuleStep, Context, tuple[Formula, ...]]]:
     """D_1 on a positive formula of Γ, D_l on a formula of 𝒦[l] that is not an atom."""
     for place, formula in enumerate(sequent.linear):
         if formula.positive is not False and formula not in sequent.linear[:place]:
             rest = sequent.linear[:place] + sequent.linear[place + 1 :]
-            yield formula, Step("D_1", formula), sequent.context, rest
+            yield formula, RuleStep("D_1", formula), sequent.context, rest
     for index in sequent.context.compound:
         for formula in sequent.context[index]:
             if not isinstance(formula, Atom):
-                yield formula, Step(f"D_{index}", formula), sequent.context.remove(index, formula), sequent.linear
+                yield formula, RuleStep(f"D_{index}", formula), sequent.context.remove(index, formula), sequent.linear
 
 
-def _after(steps: tuple[Step, ...], results: Iterator[_Found]) -> Iterator[_Found]:
+def _after(steps: tuple[RuleStep, ...], results: Iterator[_Found]) -> Iterator[_Found]:
     return (_Found(r.values, (*steps, *r.steps), r.premises) for r in results)
 
 

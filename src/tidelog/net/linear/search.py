@@ -88,6 +88,15 @@ class Search:
                 return Proof((*proof.executions, query), sequent)
         return None
 
+    def run(self, sequent: Sequent, strategy: Strategy = "psn") -> Proof:
+        """One run until nothing but `query` can be executed."""
+        done: list[Execution] = []
+        here: Sequent | None = sequent
+        while here is not None and (move := next(self.moves(here, strategy), None)) is not None:
+            done += move
+            here = move[-1].after
+        return Proof(tuple(done), sequent)
+
     def final(self, sequent: Sequent, strategy: Strategy = "psn") -> list[Proof]:
         """A run to each different sequent in which nothing but `query` can be executed."""
         return [

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from tidelog.errors import InternalError
 from tidelog.net.linear.contexts import Context, Sequent
-from tidelog.net.linear.focus import TOO_DEEP, MacroRule, Step, outside
+from tidelog.net.linear.focus import TOO_DEEP, MacroRule, RuleStep, outside
 from tidelog.net.linear.formulas import (
     Atom,
     Bang,
@@ -29,12 +29,15 @@ from tidelog.net.linear.formulas import (
     Test,
     Top,
 )
+from tidelog.net.linear.iterations import partition
 from tidelog.net.linear.search import Proof
 from tidelog.net.linear.terms import UNBOUNDED, Index, below
 
 
-def verify(proof: Proof) -> int:
-    """The number of rules in the proof, all of them right."""
+def verify(proof: Proof, kind: str | None = None) -> int:
+    """The number of rules in the proof, all right; with a kind, it is also a proof of that (Definition 3)."""
+    if kind is not None:
+        partition(proof, kind)
     rules, here = 0, proof.first
     for execution in proof.executions:
         _need(execution.before == here, "a command does not start where the last one ended")
@@ -69,7 +72,7 @@ def _need(holds: bool, problem: str) -> None:
 class _Replay:
     """The contexts as one multiset of (index, formula), and the rules still to be read."""
 
-    def __init__(self, sequent: Sequent, steps: Iterable[Step]) -> None:
+    def __init__(self, sequent: Sequent, steps: Iterable[RuleStep]) -> None:
         k = sequent.context
         self.stored: Counter[tuple[Index, Formula]] = Counter({(i, f): n for i in k for f, n in k[i].items()})
         self.loose: list[Formula] = list(sequent.linear)
@@ -80,7 +83,7 @@ class _Replay:
         _need(not self.steps, "there are rules left over")
         return found
 
-    def _read(self, rule: str) -> Step:
+    def _read(self, rule: str) -> RuleStep:
         _need(bool(self.steps) and self.steps[-1].rule == rule, f"{rule} is missing")
         return self.steps.pop()
 

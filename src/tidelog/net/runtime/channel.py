@@ -1,82 +1,34 @@
-"""ZeroMQ on loopback between the processes of one network, encrypted and authenticated with CURVE keys.
+"""Between the processes of one network: each receives on one socket and sends on one socket per peer.
 
-Every process receives on one socket and sends on one socket per peer. All processes of a network share a key pair that
-exists for one run and is handed to them over their standard input. A socket accepts a peer only if it proves to hold
-that pair; a peer without it is not answered and nothing it sends is read. Payloads are JSON (`wire`).
+What is always true: what one process sends to another arrives in that order, and nothing is dropped.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import zmq
-from zmq.auth.thread import ThreadAuthenticator
 
-from tidelog.net.runtime import wire
+from tidelog.net.runtime.messages import MESSAGES
+from tidelog.wire.messages import Message
+from tidelog.wire.sockets import Socket, Sockets
 
-
-class Keys(NamedTuple):
-    public: str
-    secret: str
-
-    @staticmethod
-    def fresh() -> Keys:
-        public, secret = zmq.curve_keypair()
-        return Keys(public.decode(), secret.decode())
+HOST = "127.0.0.1"
 
 
 class Channel:
     """The sockets of one process."""
 
-    def __init__(self, keys: Keys) -> None:
-        self._keys = keys
-        self._context = zmq.Context()
-        self._guard = ThreadAuthenticator(self._context)
-        self._guard.start()
-        self._guard.configure_curve_callback(domain="*", credentials_provider=_OnlyOurs(keys))
-        self._inbox = self._context.socket(zmq.PULL)
-        self._secure(self._inbox)
-        self._inbox.curve_server = True
-        self.port: int = self._inbox.bind_to_random_port("tcp://127.0.0.1")
-        self._peers: dict[int, zmq.Socket[bytes]] = {}
+    def __init__(self, sockets: Sockets) -> None:
+        self._sockets = sockets
+        self.inbox, self.address = sockets.bound(zmq.PULL, HOST)
+        self._peers: dict[int, Socket] = {}
 
-    def connect(self, peer: int, port: int) -> None:
-        """From now on `send(peer, …)` reaches the process that receives on this port."""
-        socket = self._context.socket(zmq.PUSH)
-        self._secure(socket)
-        socket.curve_serverkey = self._keys.public.encode()
-        socket.connect(f"tcp://127.0.0.1:{port}")
-        self._peers[peer] = socket
+    def connect(self, peer: int, address: str) -> None:
+        """From now on `send(peer, …)` reaches the process that receives there."""
+        self._peers[peer] = self._sockets.connected(zmq.PUSH, address)
 
-    def knows(self, peer: int) -> bool:
-        return peer in self._peers
-
-    def send(self, peer: int, payload: Any) -> None:
-        self._peers[peer].send(wire.dumps(payload))
-
-    def receive(self, milliseconds: int) -> Any | None:
-        """The next payload; None if none comes in this time."""
-        if not self._inbox.poll(milliseconds):
-            return None
-        return wire.loads(self._inbox.recv())
+    def send(self, peer: int, message: Message) -> None:
+        self._peers[peer].send_multipart(MESSAGES.frames(message))
 
     def close(self) -> None:
-        for socket in (*self._peers.values(), self._inbox):
-            socket.close(linger=0)
-        self._guard.stop()
-        self._context.term()
-
-    def _secure(self, socket: zmq.Socket[bytes]) -> None:
-        socket.sndhwm = socket.rcvhwm = 0  # nothing is dropped and no sender blocks: two processes may both be sending
-        socket.curve_publickey = self._keys.public.encode()
-        socket.curve_secretkey = self._keys.secret.encode()
-
-
-class _OnlyOurs:
-    """Lets in who holds the key pair of this network."""
-
-    def __init__(self, keys: Keys) -> None:
-        self._public = keys.public.encode()
-
-    def callback(self, domain: str, key: bytes) -> bool:
-        return key == self._public
+        for socket in (*self._peers.values(), self.inbox):
+            socket.close()

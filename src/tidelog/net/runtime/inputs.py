@@ -1,18 +1,15 @@
-"""What a run starts from: a localised program, the algorithm it needs, facts, bursts of updates."""
+"""What a run starts from: the text of a program, facts, bursts of updates."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from tidelog.errors import error
-from tidelog.lang import tree
-from tidelog.net.checks import atoms_of, recursive_relations
-from tidelog.net.program import NetProgram, load, parse_facts, parse_updates
+from tidelog.errors import Report, Source, error
+from tidelog.lang import ndlog
+from tidelog.net.program import NetProgram, is_timed, parse_facts, parse_updates
 from tidelog.net.values import Fact, Update
-
-ALGORITHMS = ("auto", "psn", "annotated", "cut")
 
 
 def read_text(path: Path) -> str:
@@ -23,6 +20,11 @@ def read_text(path: Path) -> str:
         raise error("TL0115", f"cannot read {path}: {reason}") from None
 
 
+def is_about_time(path: Path) -> bool:
+    """Whether the program has lifetimes or `periodic`; what is wrong with it is reported by whoever loads it."""
+    return is_timed(ndlog.parse_into(Source(str(path), read_text(path)), Report()))
+
+
 def load_facts(path: Path, program: NetProgram) -> list[Fact]:
     return parse_facts(read_text(path), program, str(path))
 
@@ -30,6 +32,26 @@ def load_facts(path: Path, program: NetProgram) -> list[Fact]:
 def load_bursts(path: Path, program: NetProgram) -> list[list[Update]]:
     """The bursts of an updates file: blank lines separate them."""
     return [parse_updates(text, program, str(path)) for text in split_bursts(read_text(path))]
+
+
+_AT = re.compile(r"\s*at\s+(\d+(?:\.\d+)?)\s*:?\s*$")
+
+
+def load_timed_bursts(path: Path, program: NetProgram) -> list[tuple[float, list[Update]]]:
+    """The bursts of an updates file, each behind a line `at TIME`."""
+    found: list[tuple[float, list[Update]]] = []
+    for text in split_bursts(read_text(path)):
+        lines = text.split("\n")
+        first = next(i for i, line in enumerate(lines) if line.strip() and not line.strip().startswith(("//", "#")))
+        when = _AT.match(lines[first])
+        if when is None:
+            raise error(
+                "TL1069", f"{path}, line {first + 1}: when does this happen?",
+                help="in a program about time, each burst begins with a line such as `at 12.5`",
+            )  # fmt: skip
+        lines[first] = ""
+        found.append((float(when.group(1)), parse_updates("\n".join(lines), program, str(path))))
+    return found
 
 
 def split_bursts(text: str) -> Iterator[str]:
@@ -42,34 +64,3 @@ def split_bursts(text: str) -> Iterator[str]:
             if any(line.strip() and not line.strip().startswith(("//", "#")) for line in chunk):
                 yield "\n" * start + "\n".join(chunk) + "\n"
             start = end + 1
-
-
-def needs_annotations(text: str, name: str = "<text>") -> bool:
-    """Whether some relation depends on itself through rules that compute nothing.
-
-    Then a cycle of links gives a fact infinitely many derivations, and only the annotated algorithm settles (section 5
-    of paper 000). Where every cycle of rules computes something (a path, a cost), facts differ from round to round, and
-    what bounds them is the program's own condition.
-    """
-    program = load(text, name).tree
-    plain = tuple(i for i in program.items if not (isinstance(i, tree.Rule) and _computes(i)))
-    return bool(recursive_relations(tree.Program(plain, program.dialect)))
-
-
-def _computes(rule: tree.Rule) -> bool:
-    """Whether a value of the head is computed: it is no variable of an atom and no constant."""
-    bound = {a.name for atom, _ in atoms_of(rule) for a in atom.args if isinstance(a, tree.Variable)}
-    nodes: list[Any] = [n for arg in rule.heads[0].args for n in arg.walk()]
-    return any(
-        isinstance(n, tree.Functor | tree.HeadAggregate) or (isinstance(n, tree.Variable) and n.name not in bound)
-        for n in nodes
-    )
-
-
-def choose(algorithm: str, text: str, name: str = "<text>") -> str:
-    """The algorithm of a run: as asked, or as the program needs. A cycle is cut unless the paper's way is asked for."""
-    if algorithm not in ALGORITHMS:
-        raise error("TL1044", f"there is no algorithm `{algorithm}`", help=f"there are {', '.join(ALGORITHMS)}")
-    if algorithm == "auto":
-        return "cut" if needs_annotations(text, name) else "psn"
-    return algorithm

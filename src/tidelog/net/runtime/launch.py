@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from tidelog.errors import error
-from tidelog.net.derivations import Derivations
+from tidelog.net.algorithms import START_OVER, Method, choose
 from tidelog.net.meter import DEFAULT_LIMIT, Meter
-from tidelog.net.program import NetProgram, load, load_local
+from tidelog.net.program import NetProgram, load_local
 from tidelog.net.runtime import inputs, topology_files
 from tidelog.net.runtime.network import Convergence, Network, News
 from tidelog.net.runtime.topologies import Link, Topology
@@ -21,23 +21,21 @@ from tidelog.net.schedulers import Scheduler, scheduler
 from tidelog.net.values import Fact, Update, Value, show
 
 MOST_RECORDS_ON_A_PAGE = 20_000
-_NAMES = {"psn": "PSN", "annotated": "annotated PSN", "cut": "annotated PSN, cycles cut"}
-
-
-def derivation_sets(algorithm: str) -> Derivations | None:
-    """The derivation sets that an algorithm needs."""
-    return None if algorithm == "psn" else Derivations(cut=algorithm == "cut")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything that decides a run but its facts and updates."""
+    """Everything that decides a run but its facts and updates.
+
+    With `auto`, the method is right for any facts; `for_facts` may find a cheaper one that is right for those given.
+    """
 
     text: str
     name: str
     program: NetProgram
     original: frozenset[str]
-    algorithm: str
+    asked: str
+    method: Method
     schedule: str = "fifo"
     seed: int = 0
     starve: Value | None = None
@@ -62,7 +60,6 @@ class Setting:
         processes: int = 1,
     ) -> Setting:
         text, name = inputs.read_text(path), str(path)
-        algorithm = inputs.choose(algorithm, text, name)
         if (schedule == "starve") != (starve is not None):
             raise error(
                 "TL1042", "--schedule starve and --starve NODE go together", help="--starve names the node that waits"
@@ -70,28 +67,26 @@ class Setting:
         if delays and schedule != "delays":
             raise error("TL1042", "--delays FILE is for --schedule delays")
         place: Value | None = int(starve) if starve and starve.isdecimal() else starve
+        program = load_local(text, name)
+        original = program.original or program
         setting = Setting(
-            text, name, load_local(text, name), frozenset(load(text, name).arity), algorithm, schedule, seed, place,
-            _delays(delays) if delays else (), batch, cancel, limit or DEFAULT_LIMIT, processes,
+            text, name, program, frozenset(original.arity), algorithm, choose(algorithm, program), schedule, seed,
+            place, delays_of(delays) if delays else (), batch, cancel, limit or DEFAULT_LIMIT, processes,
         )  # fmt: skip
         setting.scheduler()
         return setting
 
+    def for_facts(self, facts: Iterable[Fact]) -> Setting:
+        """The setting of a run on these base facts: those at the start and all that updates insert."""
+        return replace(self, method=choose(self.asked, self.program, facts))
+
     def scheduler(self) -> Scheduler:
         return scheduler(self.schedule, self.seed, self.starve, {(a, b): delay for a, b, delay in self.delays})
-
-    def packed(self) -> dict[str, Any]:
-        """What another process needs to host nodes of this network, as JSON has it."""
-        return {
-            "text": self.text, "name": self.name, "algorithm": self.algorithm, "schedule": self.schedule,
-            "seed": self.seed, "starve": self.starve, "delays": self.delays, "batch": self.batch,
-            "cancel": self.cancel, "limit": self.limit,
-        }  # fmt: skip
 
     @property
     def described(self) -> str:
         processes = f", {self.processes} processes" if self.processes > 1 else ""
-        return f"{_NAMES[self.algorithm]}, {self.schedule}{processes}"
+        return f"{self.method.described}, {self.schedule}{processes}"
 
 
 class Launched(Protocol):
@@ -112,9 +107,10 @@ class Launched(Protocol):
 class OneProcess:
     def __init__(self, setting: Setting, trace: Trace | None = None, news: News | None = None) -> None:
         self.trace = trace
+        program, derivations = setting.method.start(setting.program)
         self.network = Network(
-            setting.program, InProcess(setting.scheduler()), derivation_sets(setting.algorithm), Meter(setting.limit),
-            setting.batch, setting.cancel, trace, news,
+            program, InProcess(setting.scheduler()), derivations, Meter(setting.limit), setting.batch, setting.cancel,
+            trace, news, start_over=START_OVER if setting.asked == "auto" and derivations is not None else None,
         )  # fmt: skip
 
     @property
@@ -153,7 +149,7 @@ def launch(
         yield ManyProcesses(setting, pool, trace, news)
 
 
-def _delays(path: Path) -> tuple[Link, ...]:
+def delays_of(path: Path) -> tuple[Link, ...]:
     """The delay of each link, in both directions unless the file says otherwise: a topology whose costs are delays."""
     found = tuple(topology_files.read(path).both_ways())
     for a, b, delay in found:

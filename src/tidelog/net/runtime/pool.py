@@ -1,28 +1,31 @@
 """Processes that host the nodes of a network: started, connected to each other, watched, ended.
 
-A pool knows nothing of nodes and bursts. It starts `worker` processes, hands each the keys over its standard input,
-and then sends payloads and collects answers. One network after the other may be loaded on it. A process that ends by
-itself is noticed within a tenth of a second, and whoever waits for an answer gets an error that says which one. The
-processes end when they are told to, or when this one is gone.
+A pool knows nothing of nodes and bursts. It starts `worker` processes and tells them of each other; then it sends
+messages and collects answers. One network after the other may be loaded on it. A process that ends by itself is noticed
+within a tenth of a second, one that hangs by its silence, and whoever waits for an answer gets an error that says which
+one. The processes end when they are told to, or when this one is gone.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import subprocess
-import sys
 import time
 from types import TracebackType
-from typing import Any
+from typing import TypeVar
 
-from tidelog.errors import Diagnostic, Source, Span, TidelogError, error
-from tidelog.net.runtime.channel import Channel, Keys
+from tidelog.errors import error
+from tidelog.net.runtime.channel import HOST
+from tidelog.net.runtime.messages import MESSAGES, Peers, StartOrder, Stop
+from tidelog.wire.children import Child
+from tidelog.wire.codec import dumps
+from tidelog.wire.keys import Keys
+from tidelog.wire.messages import Done, Failed, Message
+from tidelog.wire.rendezvous import Member, News, Rendezvous, WorkerLost
 
-_LOOK_AROUND = 100
+_SILENCE = 30.0
 _TIME_TO_START = 60.0
 _TIME_TO_END = 5.0
+
+A = TypeVar("A", bound=Message)
 
 
 class Pool:
@@ -30,13 +33,13 @@ class Pool:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.workers: list[subprocess.Popen[str]] = []
+        self.workers: list[Child] = []
+        self._members: list[Member] = []
 
     def __enter__(self) -> Pool:
-        self._keys = Keys.fresh()
-        self._channel = Channel(self._keys)
+        self._rendezvous = Rendezvous(HOST, keys := Keys.new(), MESSAGES, _SILENCE, always_listen=False)
         try:
-            self._start()
+            self._start(keys)
         except BaseException:
             self.close()
             raise
@@ -47,87 +50,61 @@ class Pool:
     ) -> None:
         self.close()
 
-    def send(self, index: int, payload: Any) -> None:
-        self._channel.send(index, payload)
+    def send(self, index: int, message: Message) -> None:
+        self._rendezvous.say(self._members[index], message)
 
-    def send_all(self, payload: Any) -> None:
+    def send_all(self, message: Message) -> None:
         for index in range(self.size):
-            self.send(index, payload)
+            self.send(index, message)
 
-    def ask(self, question: Any, kind: str) -> list[list[Any]]:
-        """The answers of all processes, which are payloads `[kind, index, …]`."""
-        self.send_all(question)
-        return self._collect(kind)
+    def ask(self, question: Message, kind: type[A]) -> list[A]:
+        """The answers of all processes."""
+        asked = [self._rendezvous.asked(member, question) for member in self._members]
+        return [self._rendezvous.answer(each, kind, self._look_around)[0] for each in asked]
 
-    def next(self, deadline: float | None = None) -> list[Any]:
-        """The next payload. An error if a process has ended, failed, or does not answer in time."""
-        while True:
-            payload: list[Any] | None = self._channel.receive(_LOOK_AROUND)
-            if payload is not None:
-                if payload[0] == "failed":
-                    raise _failure(*payload[2:])
-                return payload
+    def next(self) -> News:
+        """What a process says next unasked. An error if one has ended, failed, or fallen silent."""
+        while (news := self._rendezvous.news()) is None:
             self._look_around()
-            if deadline is not None and time.monotonic() > deadline:
-                raise error("TL1057", f"the processes have not started within {_TIME_TO_START:.0f} seconds")
+        if isinstance(news.message, Failed):
+            raise news.message.error()
+        return news
+
+    def forget_news(self) -> None:
+        """Whatever the processes have said of a network that they no longer host."""
+        self._rendezvous.forget_news()
 
     def close(self) -> None:
         """Ends the processes: asks, and after a while insists."""
-        for index, worker in enumerate(self.workers):
-            if worker.poll() is None and self._channel.knows(index):
-                self.send(index, ["end"])
-        deadline = time.monotonic() + _TIME_TO_END
+        for member in self._members:
+            self._rendezvous.say(member, Stop())
+        deadline = time.monotonic() + (_TIME_TO_END if self._members else 0.0)
         for worker in self.workers:
-            try:
-                worker.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                worker.kill()
-                worker.wait()
+            worker.end(max(0.0, deadline - time.monotonic()))
         self.workers.clear()
-        self._channel.close()
+        self._members.clear()
+        self._rendezvous.close()
 
-    def _start(self) -> None:
+    def _start(self, keys: Keys) -> None:
         for index in range(self.size):
-            worker = subprocess.Popen(
-                [sys.executable, "-m", "tidelog.net.runtime.worker"], stdin=subprocess.PIPE, text=True, encoding="utf-8"
-            )
+            worker = Child("tidelog.net.runtime.worker")
             self.workers.append(worker)
-            order = {"index": index, "keys": list(self._keys), "port": self._channel.port, "parent": os.getpid()}
-            assert worker.stdin is not None
-            with contextlib.suppress(BrokenPipeError):  # it is gone already: `next` says so
-                worker.stdin.write(json.dumps(order) + "\n")
-                worker.stdin.flush()
-        ports = {ready[1]: ready[2] for ready in self._collect("ready", _TIME_TO_START)}
-        for index, port in ports.items():
-            self._channel.connect(index, port)
-        self.send_all(["peers", {str(i): p for i, p in ports.items()}])
-        self._collect("connected", _TIME_TO_START)
-
-    def _collect(self, kind: str, patience: float | None = None) -> list[list[Any]]:
-        """One payload of this kind from each process."""
-        deadline = None if patience is None else time.monotonic() + patience
-        found: dict[int, list[Any]] = {}
-        while len(found) < self.size:
-            payload = self.next(deadline)
-            if payload[0] == kind:
-                found[payload[1]] = payload
-        return [found[i] for i in sorted(found)]
+            worker.employ(dumps(StartOrder(index, keys, self._rendezvous.address)))
+        try:
+            members = [self._rendezvous.joined(i, 0, self._look_around, _TIME_TO_START) for i in range(self.size)]
+        except WorkerLost as problem:
+            raise error("TL1057", f"the processes have not started: {problem}") from None
+        self._members = members
+        self.ask(Peers([member.address for member in members]), Done)
 
     def _look_around(self) -> None:
         for index, worker in enumerate(self.workers):
-            if worker.poll() is not None:
-                ending = _ending(worker.returncode)
+            try:
+                worker.alive()
+                for member in self._members[index : index + 1]:
+                    self._rendezvous.check(member, worker.alive)
+            except WorkerLost as problem:
                 raise error(
-                    "TL1057", f"process {index} of {self.size} has ended ({ending})",
+                    "TL1057", f"process {index} of {self.size} is lost: {problem}",
                     help="the nodes it hosted are lost with their facts; run again",
-                )  # fmt: skip
-
-
-def _ending(code: int) -> str:
-    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
-
-
-def _failure(code: str, message: str, hint: str | None, place: list[Any] | None) -> TidelogError:
-    """The error of a process; `place` is the name and text of its program and where in it."""
-    span = Span(Source(place[0], place[1]), place[2], place[3]) if place else None
-    return TidelogError(Diagnostic(code, message, span, hint))
+                ) from None  # fmt: skip

@@ -9,16 +9,30 @@ at work.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
-from tidelog.net.runtime import wire
+from tidelog.net.runtime.dictionary import Receiver
 from tidelog.net.runtime.launch import Setting
-from tidelog.net.runtime.network import Convergence, News
+from tidelog.net.runtime.messages import (
+    AllFacts,
+    Burst,
+    GiveFacts,
+    GiveTrace,
+    HostNetwork,
+    Idle,
+    ReportWhenIdle,
+    Settle,
+    Settled,
+    Traced,
+)
+from tidelog.net.runtime.network import BurstCost, Convergence, News
+from tidelog.net.runtime.packed import pack, unpack_fact
 from tidelog.net.runtime.pool import Pool
 from tidelog.net.runtime.trace import Trace
 from tidelog.net.runtime.worker import owner
 from tidelog.net.values import Fact, Update
+from tidelog.wire.messages import Done, Message
 
 
 class ManyProcesses:
@@ -29,8 +43,9 @@ class ManyProcesses:
         self.size = 0
         self._sent = 0
         self._wave = 0
-        pool.ask(["load", {**setting.packed(), "processes": pool.size, "traced": trace is not None}], "loaded")
-        self._reports = {index: _Report() for index in range(pool.size)}
+        pool.ask(_load(setting, trace is not None), Done)
+        pool.forget_news()
+        self._reports = {index: Idle(0, 0, BurstCost()) for index in range(pool.size)}
 
     def burst(self, updates: Iterable[Update]) -> Convergence:
         """Hands the updates to the processes of their nodes, and returns when the network has converged."""
@@ -38,20 +53,20 @@ class ManyProcesses:
         shares: dict[int, list[Any]] = {}
         for update in updates:
             process = owner(self.setting.program.node(update.fact), self.pool.size)
-            shares.setdefault(process, []).append(wire.pack(update))
+            shares.setdefault(process, []).append(pack(update))
         for process, share in shares.items():
             self._sent += len(share)
-            self.pool.send(process, ["burst", share])
+            self.pool.send(process, Burst(share))
         self._converge()
         cost = self._settle()
         cost.seconds = time.perf_counter() - started
         if self.trace:
-            self.trace.merged([answer[2] for answer in self.pool.ask(["traced"], "traced")])
+            self.trace.merged([answer.records for answer in self.pool.ask(GiveTrace(), Traced)])
             self.trace.converged(cost)
         return cost
 
     def facts(self) -> frozenset[Fact]:
-        return frozenset(wire.unpack_fact(f) for answer in self.pool.ask(["facts"], "facts") for f in answer[2])
+        return frozenset(unpack_fact(f) for answer in self.pool.ask(GiveFacts(), AllFacts) for f in answer.facts)
 
     def _converge(self) -> None:
         """Waits until the counts agree and a probe finds them unchanged."""
@@ -59,16 +74,16 @@ class ManyProcesses:
             return
         while True:
             while not self._balanced():
-                self._note(self.pool.next())
+                self._note(*self.pool.next())
             before = self._counts()
             self._wave += 1
-            self.pool.send_all(["probe", self._wave])
+            self.pool.send_all(ReportWhenIdle(self._wave))
             answered: set[int] = set()
             while len(answered) < self.pool.size:
-                payload = self.pool.next()
-                self._note(payload)
-                if payload[0] == "probed" and payload[5] == self._wave:
-                    answered.add(payload[1])
+                worker, message = self.pool.next()
+                self._note(worker, message)
+                if isinstance(message, Idle) and message.wave == self._wave:
+                    answered.add(worker)
             if self._balanced() and self._counts() == before:
                 return
 
@@ -80,30 +95,30 @@ class ManyProcesses:
         reports = self._reports.values()
         return sum(r.received for r in reports) == self._sent + sum(r.sent for r in reports)
 
-    def _note(self, payload: list[Any]) -> None:
-        if payload[0] in ("idle", "probed"):
-            self._reports[payload[1]] = _Report(*payload[2:5])
+    def _note(self, worker: int, message: Message) -> None:
+        if isinstance(message, Idle):
+            self._reports[worker] = message
             if self.news:
-                self.news(_cost([r.cost for r in self._reports.values()]))
+                self.news(_total(report.cost for report in self._reports.values()))
 
     def _settle(self) -> Convergence:
-        answers = self.pool.ask(["settled"], "cost")
-        self.size = sum(a[4] for a in answers)
-        cost = _cost([a[2] for a in answers])
-        cost.waiting = [wire.unpack(u) for a in answers for u in a[3]]
+        answers = self.pool.ask(Settle(), Settled)
+        self.size = sum(answer.nodes for answer in answers)
+        cost = _total(answer.cost for answer in answers)
+        cost.waiting = [Receiver(None).unpack(u)[0] for answer in answers for u in answer.waiting]
+        cost.left_out = [Receiver(None).unpack(u)[0] for answer in answers for u in answer.left_out]
         return cost
 
 
-class _Report(NamedTuple):
-    """What a process last said: updates sent to and received from others since it was loaded, and its costs."""
+def _load(setting: Setting, traced: bool) -> HostNetwork:
+    return HostNetwork(
+        setting.text, setting.name, setting.method.packed(), setting.schedule, setting.seed, setting.starve,
+        list(setting.delays), setting.batch, setting.cancel, setting.limit, traced,
+    )  # fmt: skip
 
-    sent: int = 0
-    received: int = 0
-    cost: Sequence[int] = (0,) * 6
 
-
-def _cost(counts: Iterable[Sequence[int]]) -> Convergence:
+def _total(costs: Iterable[BurstCost]) -> Convergence:
     total = Convergence()
-    for updates, messages, size, rounds, steps, cancelled in counts:
-        total.add(Convergence(updates, messages, size, rounds, steps, cancelled))
+    for cost in costs:
+        total.add(cost)
     return total

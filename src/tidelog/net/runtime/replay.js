@@ -22,13 +22,21 @@ function reset() {
   flight = new Map();
 }
 
+function parse(update) {
+  const [, sign, fact, copies] = /^([+-])(.*?)(?: × (\d+))?$/s.exec(update);
+  return { sign, fact, copies: Number(copies || 1) };
+}
+
 function apply(record) {
   for (const [number, from, to, update] of record.sent || []) flight.set(number, { from, to, update });
+  for (const number of record.lost || []) flight.delete(number);
+  if (record.forgets) state.set(record.node, { facts: new Map(), waiting: [] });
   if (record.kind !== "step") return;
   const node = state.get(record.node);
   for (const number of record.received) flight.delete(number);
   for (const update of record.picked) {
-    const fact = update.slice(1), count = (node.facts.get(fact) || 0) + (update[0] === "+" ? 1 : -1);
+    const { sign, fact, copies } = parse(update);
+    const count = (node.facts.get(fact) || 0) + (sign === "+" ? 1 : -1) * copies;
     if (count) node.facts.set(fact, count); else node.facts.delete(fact);
   }
   node.waiting = record.waiting;
@@ -43,44 +51,80 @@ function go(step) {
   draw();
 }
 
-// ---- where the nodes are: a circle, then springs if there are few enough
+// ---- what is shown: only what concerns the nodes and relations asked for
 
-function layout() {
-  const n = names.length, place = names.map((_, i) => [Math.cos(2 * Math.PI * i / n), Math.sin(2 * Math.PI * i / n)]);
-  const index = new Map(names.map((name, i) => [name, i]));
-  const edges = [...pairs.values()].map(([a, b]) => [index.get(a), index.get(b)]).filter(([a, b]) => a !== b);
-  const degree = Array(n).fill(0);
-  for (const [a, b] of edges) { degree[a]++; degree[b]++; }
-  if (n <= 300 && edges.length && !(edges.length === n && degree.every((d) => d === 2))) {
-    const ideal = 1.6 / Math.sqrt(n);
-    for (let round = 0; round < 250; round++) {
-      const force = place.map(() => [0, 0]);
-      for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) {
-        const x = place[i][0] - place[j][0], y = place[i][1] - place[j][1], d2 = x * x + y * y + 1e-6;
-        const f = ideal * ideal / d2;
-        force[i][0] += x * f; force[i][1] += y * f; force[j][0] -= x * f; force[j][1] -= y * f;
-      }
-      for (const [a, b] of edges) {
-        const x = place[a][0] - place[b][0], y = place[a][1] - place[b][1], f = Math.hypot(x, y) / ideal;
-        force[a][0] -= x * f; force[a][1] -= y * f; force[b][0] += x * f; force[b][1] += y * f;
-      }
-      const heat = 0.12 * (1 - round / 250);
-      place.forEach((p, i) => {
-        const size = Math.hypot(...force[i]) || 1, move = Math.min(size, heat) / size;
-        p[0] += force[i][0] * move; p[1] += force[i][1] * move;
-      });
+const asked = { node: "", relation: "" };
+const relationOf = (fact) => /^[^(@]*/.exec(fact)[0];
+const aboutNode = (...ends) => !asked.node || ends.some((name) => name !== null && name === asked.node)
+  || (!state.has(asked.node) && ends.some((name) => name !== null && String(name).includes(asked.node)));
+const aboutFact = (fact) => !asked.relation || relationOf(fact).includes(asked.relation);
+const aboutUpdate = (update) => aboutFact(parse(update).fact);
+
+// ---- one fact: every record in which it comes, goes, is sent or lost
+
+function historyOf(fact) {
+  const found = [], messages = new Map();
+  events.forEach((record, i) => {
+    const step = i + 1, when = record.time === undefined ? `${step}` : `${step}, at ${record.time}`;
+    const same = (update) => parse(update).fact === fact;
+    for (const update of record.picked || []) if (same(update)) {
+      const came = (record.received || []).map((n) => messages.get(n)).filter((m) => m);
+      const by = came.find((m) => same(m.update)) ?? came[0];
+      const told = !by ? "" : !same(by.update) ? `, when ${by.update} came from ${by.from ?? "the user"} (step ${by.step})`
+        : by.from === null ? ", given by the user" : by.from === record.node ? `, made here in step ${by.step}${by.cause}`
+        : `, brought by message ${by.number} of ${by.from} (step ${by.step})`;
+      found.push([step, `${when}: ${record.node} ${update[0] === "+" ? "gains" : "loses"} it${told}`, kindOf(update)]);
     }
-  }
-  const low = [0, 1].map((k) => Math.min(...place.map((p) => p[k]))), high = [0, 1].map((k) => Math.max(...place.map((p) => p[k])));
-  const fit = (p, k) => 50 + 900 * (high[k] > low[k] ? (p[k] - low[k]) / (high[k] - low[k]) : 0.5);
-  return new Map(names.map((name, i) => [name, [fit(place[i], 0), fit(place[i], 1) * 0.8]]));
+    for (const [number, from, to, update] of record.sent || []) {
+      const causes = (record.picked || []).filter((u) => !same(u)).slice(0, 3).join(", ");
+      const cause = causes ? `, because of ${causes}` : "";
+      messages.set(number, { number, from, step, cause, update });
+      if (same(update) && from !== to) found.push([step, `${when}: ${from ?? "the user"} sends ${update[0]} to ${to} (message ${number})${cause}`, kindOf(update)]);
+    }
+    for (const number of record.lost || []) if (messages.has(number) && same(messages.get(number).update)) found.push([step, `${when}: message ${number} is lost`, "minus"]);
+  });
+  return found;
+}
+
+function showHistory(fact) {
+  $("search").value = fact;
+  const names_ = factNames();
+  const wanted = fact && !names_.has(fact) ? [...names_].filter((f) => f.includes(fact)) : fact ? [fact] : [];
+  $("fact").textContent = wanted.length === 1 ? wanted[0] : fact ? `${wanted.length} facts` : "";
+  if (wanted.length === 1) list("history", historyOf(wanted[0]).map(([step, text, kind]) => [text, kind, () => { play(false); go(step); }]));
+  else list("history", wanted.slice(0, MOST_LISTED).map((f) => [f, "", () => showHistory(f)]));
+}
+
+let knownFacts = null;
+function factNames() {
+  knownFacts ??= new Set(events.flatMap((r) => [...(r.picked || []), ...(r.sent || []).map((m) => m[3])]).map((u) => parse(u).fact));
+  return knownFacts;
 }
 
 // ---- drawing
 
-const radius = Math.max(4, Math.min(18, 260 / Math.sqrt(names.length + 1)));
-const where = layout(), nodeElements = new Map();
-let messages;
+const radius = Math.max(2, Math.min(18, 110 / Math.sqrt(names.length + 1)));
+const where = layout(names, [...pairs.values()]), nodeElements = new Map();
+let messages, drawn = [], view = { x: 0, y: 0, width: 1000, height: 800 };
+
+function zoom(factor, x, y) {
+  const width = Math.max(20, Math.min(1000, view.width * factor)), by = width / view.width;
+  view = { x: x - (x - view.x) * by, y: y - (y - view.y) * by, width, height: width * 0.8 };
+  look();
+}
+
+// What is shown of the picture. Names appear when there is room for them, and stay as large as they are.
+function look() {
+  const map = $("map"), scale = view.width / 1000;
+  map.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
+  map.classList.toggle("named", radius / scale > 8);
+  map.style.setProperty("--label", `${11 * Math.min(1, scale)}px`);
+}
+
+function centre(name) {
+  const [x, y] = where.get(name), width = Math.min(view.width, names.length > 60 ? 250 : 1000);
+  if (width < 1000) { view = { x: x - width / 2, y: y - width * 0.4, width, height: width * 0.8 }; look(); }
+}
 
 function element(kind, attributes, parent) {
   const made = document.createElementNS(SVG, kind);
@@ -91,7 +135,6 @@ function element(kind, attributes, parent) {
 
 function scene() {
   const map = $("map");
-  map.setAttribute("viewBox", "0 0 1000 800");
   for (const [a, b] of pairs.values()) {
     const [x1, y1] = where.get(a), [x2, y2] = where.get(b);
     element("line", { class: "link", x1, y1, x2, y2 }, map);
@@ -99,23 +142,26 @@ function scene() {
   for (const name of names) {
     const [x, y] = where.get(name), group = element("g", { class: "node", transform: `translate(${x},${y})` }, map);
     element("circle", { r: radius }, group);
-    if (radius > 8) element("text", {}, group).textContent = name;
+    element("text", {}, group).textContent = name;
     element("title", {}, group).textContent = name;
     group.addEventListener("click", () => { chosen = name; draw(); });
     nodeElements.set(name, group);
   }
   messages = element("g", {}, map);
+  look();
 }
 
 function drawMessages() {
   messages.replaceChildren();
   const groups = new Map();
   for (const { from, to, update } of flight.values()) {
+    if (!aboutNode(from, to) || !aboutUpdate(update)) continue;
     const key = JSON.stringify([from, to, update[0]]);
     groups.set(key, (groups.get(key) || 0) + 1);
   }
   for (const [key, count] of groups) {
     const [from, to, sign] = JSON.parse(key), [x2, y2] = where.get(to);
+    if (names.length > 300 && (from === null || from === to)) continue; // what travels is what there is room for
     const plus = sign === "+", side = plus ? 1 : -1;
     let x = x2 + side * radius, y = y2 - radius * 1.4; // of the user, or to itself: above the node
     if (from !== null && from !== to) {
@@ -130,10 +176,11 @@ function drawMessages() {
 }
 
 function list(target, lines) {
-  const shown = lines.slice(0, MOST_LISTED).map(([text, kind]) => {
+  const shown = lines.slice(0, MOST_LISTED).map(([text, kind, act]) => {
     const item = document.createElement("li");
     item.textContent = text;
     item.className = kind || "";
+    if (act) { item.classList.add("act"); item.addEventListener("click", act); }
     return item;
   });
   if (lines.length > MOST_LISTED) {
@@ -144,34 +191,40 @@ function list(target, lines) {
   $(target).replaceChildren(...shown);
 }
 
+const follow = (update) => () => showHistory(parse(update).fact);
 const kindOf = (update) => (update[0] === "+" ? "plus" : "minus");
 
 function describe(record) {
   if (!record) return [["before the first burst", "soft"]];
   if (record.kind === "burst") return [[record.burst ? `burst ${record.burst}` : "the facts at the start"],
-    ...record.sent.map(([, , to, u]) => [`${u} to ${to}`, kindOf(u)])];
+    ...record.sent.filter(([, , to, u]) => aboutNode(to) && aboutUpdate(u)).map(([, , to, u]) => [`${u} to ${to}`, kindOf(u), follow(u)])];
+  if (record.kind === "fault") return [[record.what, "minus"], ...(record.sent || []).map(([, , to, u]) => [`${u} to ${to} again`, kindOf(u)])];
   if (record.kind === "converged") return [[`converged: ${record.updates} updates, ${record.messages} messages, ` +
     `${record.bytes} bytes, ${record.rounds} rounds`]];
   return [[`node ${record.node} receives ${record.received.length}`],
-    ...record.picked.map((u) => [`picks ${u}`, kindOf(u)]),
+    ...record.picked.filter(aboutUpdate).map((u) => [`picks ${u}`, kindOf(u), follow(u)]),
     ...(record.cancelled ? [[`${record.cancelled} opposite pairs vanish`, "soft"]] : []),
-    ...record.sent.map(([, , to, u]) => [to === record.node ? `makes ${u}` : `sends ${u} to ${to}`, kindOf(u)]),
+    ...record.sent.filter((m) => aboutUpdate(m[3])).map(([, , to, u]) => [to === record.node ? `makes ${u}` : `sends ${u} to ${to}`, kindOf(u), follow(u)]),
     ...record.waiting.map((u) => [`${u} waits for its fact`, "soft"])];
 }
 
 function draw() {
   const record = events[at - 1];
-  for (const [name, group] of nodeElements)
-    group.setAttribute("class", `node${record?.node === name ? " active" : ""}${name === chosen ? " chosen" : ""}`);
+  for (const name of new Set([...drawn, record?.node, chosen]))
+    nodeElements.get(name)?.setAttribute("class", `node${record?.node === name ? " active" : ""}${name === chosen ? " chosen" : ""}`);
+  drawn = [record?.node, chosen];
   drawMessages();
   $("where").textContent = `step ${at} of ${events.length}`;
+  $("time").textContent = record?.time === undefined ? "" : `time ${record.time.toFixed(2)}`;
   $("slider").value = at;
   list("event", describe(record));
   $("flying").textContent = flight.size;
-  list("flight", [...flight.values()].map(({ from, to, update }) => [`${from ?? "user"} → ${to}  ${update}`, kindOf(update)]));
+  list("flight", [...flight.values()].filter(({ from, to, update }) => aboutNode(from, to) && aboutUpdate(update))
+    .map(({ from, to, update }) => [`${from ?? "user"} → ${to}  ${update}`, kindOf(update), follow(update)]));
   $("chosen").textContent = chosen ?? "";
   const node = state.get(chosen) || { facts: new Map(), waiting: [] };
-  list("state", [...[...node.facts].sort().map(([fact, n]) => [n > 1 ? `${fact} ×${n}` : fact]),
+  list("state", [...[...node.facts].filter(([fact]) => aboutFact(fact)).sort()
+    .map(([fact, n]) => [n > 1 ? `${fact} ×${n}` : fact, "", () => showHistory(fact)]),
     ...node.waiting.map((u) => [`${u} waits`, "soft"])]);
 }
 
@@ -191,8 +244,30 @@ $("speed").addEventListener("change", () => timer && play(true));
 $("slider").addEventListener("input", () => { play(false); go(Number($("slider").value)); });
 document.addEventListener("keydown", (e) => {
   const id = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", " ": "play" }[e.key];
-  if (id && e.target.tagName !== "SELECT") { e.preventDefault(); $(id).click(); }
+  if (id && !["SELECT", "INPUT"].includes(e.target.tagName)) { e.preventDefault(); $(id).click(); }
 });
+
+$("search").addEventListener("input", () => showHistory($("search").value.trim()));
+for (const what of ["node", "relation"]) $(what).addEventListener("input", () => {
+  asked[what] = $(what).value.trim();
+  if (what === "node" && where.has(asked.node)) { chosen = asked.node; centre(chosen); }
+  draw();
+});
+const point = (e) => {
+  const box = $("map").getBoundingClientRect(), unit = Math.max(view.width / box.width, view.height / box.height);
+  return [view.x + view.width / 2 + (e.clientX - box.x - box.width / 2) * unit,
+    view.y + view.height / 2 + (e.clientY - box.y - box.height / 2) * unit];
+};
+$("map").addEventListener("wheel", (e) => { e.preventDefault(); zoom(e.deltaY > 0 ? 1.2 : 1 / 1.2, ...point(e)); }, { passive: false });
+$("map").addEventListener("pointermove", (e) => {
+  if (!(e.buttons & 1)) return;
+  const box = $("map").getBoundingClientRect(), unit = Math.max(view.width / box.width, view.height / box.height);
+  view.x -= e.movementX * unit; view.y -= e.movementY * unit;
+  look();
+});
+$("in").addEventListener("click", () => zoom(1 / 1.5, view.x + view.width / 2, view.y + view.height / 2));
+$("out").addEventListener("click", () => zoom(1.5, view.x + view.width / 2, view.y + view.height / 2));
+$("whole").addEventListener("click", () => { view = { x: 0, y: 0, width: 1000, height: 800 }; look(); });
 
 $("slider").max = events.length;
 if (leftOut) $("note").textContent = `${leftOut} later records of the run are not on this page`;

@@ -20,7 +20,8 @@ def page(records: Sequence[Record], title: str, left_out: int = 0) -> str:
     safe = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     folder = files("tidelog.net.runtime")
     template = folder.joinpath("replay.html").read_text(encoding="utf-8")
-    script = folder.joinpath("replay.js").read_text(encoding="utf-8")
+    scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("replay_layout.js", "replay.js")]
+    script = "\n".join(scripts)
     return (
         template.replace("@TITLE@", html.escape(title)).replace("@SCRIPT@", script).replace("@DATA@", safe)
     )  # the data last: it may hold anything

@@ -13,6 +13,7 @@ A name that looks like an integer is that integer, as in NDlog.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def _edge_list(text: str, path: Path) -> Topology:
 def _json(text: str, path: Path) -> Topology:
     try:
         data = json.loads(text)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise error("TL1051", f"{path} is not JSON: {problem}") from None
     if isinstance(data, list):
         data = {"links": data}
@@ -82,7 +83,7 @@ def _json_link(link: Any, wrong: TidelogError) -> Link:
     if not isinstance(link, list) or len(link) not in (2, 3):
         raise wrong
     cost = link[2] if len(link) == 3 else 1
-    if isinstance(cost, bool) or not isinstance(cost, int | float):
+    if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost):
         raise wrong
     return _json_name(link[0], wrong), _json_name(link[1], wrong), normal(cost)
 
@@ -130,6 +131,9 @@ def _name(word: str) -> Value:
 
 def _cost(word: str, span: Span | None) -> int | float:
     try:
-        return normal(float(word)) if not word.lstrip("-").isdecimal() else int(word)
-    except ValueError:
-        raise error("TL1051", f"`{word}` is no cost of a link", span, help="a cost is a number") from None
+        cost = normal(float(word)) if not word.lstrip("-").isdecimal() else int(word)
+        if not math.isfinite(cost):
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise error("TL1051", f"`{word}` is no cost of a link", span, help="a cost is a finite number") from None
+    return cost

@@ -6,7 +6,12 @@ The records are, in order of time:
 - `burst`: `burst` (its number), `sent`: messages `[number, source, destination, update]`; the source is null.
 - `step`: `step`, `node`, `received` (numbers of messages), `picked` (updates that changed the node's facts), `sent`
   (messages), `cancelled` (pairs that met in the inbox and vanished), `waiting` (deletions whose facts have not come).
+- `fault`: `node`, `what` happened, messages that are `lost`, whether the node `forgets` what it knew.
 - `converged`: `burst`, and what it cost.
+
+Where there is a clock, bursts, steps and faults have their `time`.
+
+An update is a text such as `+link(a,b)`; n copies of it are `+link(a,b) × n`.
 
 A node's facts at any step are the sum of what it picked up to then. Messages a node sends to itself are in the trace;
 only those between nodes count as messages of the network. With several processes the order is a causal one (`merge`):
@@ -23,8 +28,8 @@ from tidelog.net.program import Node as Place
 from tidelog.net.runtime.merge import Record, merge
 from tidelog.net.runtime.network import Convergence
 from tidelog.net.runtime.node import Node, Reaction
-from tidelog.net.runtime.transport import Message
-from tidelog.net.values import show
+from tidelog.net.runtime.transport import InFlight
+from tidelog.net.values import Update, show
 
 
 class Trace:
@@ -42,16 +47,34 @@ class Trace:
             "links": [[name(a), name(b)] for a, b in links],
         })  # fmt: skip
 
-    def burst(self, messages: list[Message]) -> None:
-        self._write({"kind": "burst", "burst": self._bursts, "sent": list(map(_message, messages))})
+    def burst(self, messages: list[InFlight], time: float | None = None) -> None:
+        self._write({
+            "kind": "burst", "burst": self._bursts, "sent": list(map(_message, messages)), **_timed(time)
+        })  # fmt: skip
 
-    def step(self, node: Node, received: list[Message], reaction: Reaction, sent: list[Message]) -> None:
+    def step(
+        self,
+        node: Node,
+        received: list[InFlight],
+        reaction: Reaction,
+        sent: list[InFlight],
+        time: float | None = None,
+    ) -> None:
         self._steps += 1
         self._write({
             "kind": "step", "step": self._steps, "node": name(node.place), "received": [m.number for m in received],
-            "picked": list(map(str, reaction.picked)), "sent": list(map(_message, sent)),
-            "cancelled": reaction.cancelled, "waiting": list(map(str, node.waiting)),
+            "picked": [weighted(*p) for p in reaction.picked], "sent": list(map(_message, sent)),
+            "cancelled": reaction.cancelled, "waiting": [weighted(*w) for w in node.waiting], **_timed(time),
         })  # fmt: skip
+
+    def fault(self, node: str, what: str, lost: list[int], time: float | None = None, forgets: bool = False) -> None:
+        """Something went wrong at a node: messages that are lost, a crash (which forgets what the node knew)."""
+        self._write({
+            "kind": "fault", "node": node, "what": what, "lost": lost, "forgets": forgets, **_timed(time)
+        })  # fmt: skip
+
+    def forgets(self, place: Place) -> None:
+        self.fault(name(place), f"{name(place)} begins anew", [], forgets=True)
 
     def merged(self, traces: list[list[Record]]) -> None:
         """A burst as the processes of a network recorded it, each for itself."""
@@ -66,6 +89,7 @@ class Trace:
         self._write({
             "kind": "converged", "burst": self._bursts, "updates": cost.updates, "messages": cost.messages,
             "bytes": cost.bytes, "rounds": cost.rounds, "steps": cost.steps, "waiting": list(map(str, cost.waiting)),
+            "left_out": list(map(str, cost.left_out)),
         })  # fmt: skip
         self._bursts += 1
 
@@ -82,6 +106,14 @@ def name(place: Place) -> str:
     return "the only node" if place is None else show(place)
 
 
-def _message(message: Message) -> list[Any]:
+def _timed(time: float | None) -> dict[str, float]:
+    return {} if time is None else {"time": round(time, 6)}
+
+
+def _message(message: InFlight) -> list[Any]:
     source = None if message.source is None else name(message.source)
-    return [message.number, source, name(message.destination), str(message.update)]
+    return [message.number, source, name(message.destination), weighted(message.update, message.copies)]
+
+
+def weighted(update: Update, n: int) -> str:
+    return str(update) if n == 1 else f"{update} × {n}"

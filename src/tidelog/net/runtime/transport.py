@@ -15,14 +15,15 @@ from tidelog.net.schedulers import Scheduler
 from tidelog.net.values import Update
 
 
-class Message(NamedTuple):
-    """An update on its way; `source` is None if the user sent it. `number` tells it from others in a trace."""
+class InFlight(NamedTuple):
+    """An update on its way, of so many copies; `source` is None if the user sent it. A trace knows it by `number`."""
 
     update: Update
     source: Place
     destination: Place
     hops: int = 0
     number: int = 0
+    copies: int = 1
 
     @property
     def travels(self) -> bool:
@@ -30,11 +31,11 @@ class Message(NamedTuple):
         return self.source is not None and self.source != self.destination
 
 
-class Transport(Protocol):
-    def send(self, message: Message) -> None:
+class Delivery(Protocol):
+    def send(self, message: InFlight) -> None:
         """Takes the message; it will be delivered once."""
 
-    def deliver(self, batch: bool) -> list[Message]:
+    def deliver(self, batch: bool) -> list[InFlight]:
         """A message that arrives now; with `batch`, all that have arrived at the same node. Empty if none is there."""
 
 
@@ -44,10 +45,10 @@ class InProcess:
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
 
-    def send(self, message: Message) -> None:
+    def send(self, message: InFlight) -> None:
         self._scheduler.add(message.update, message.source, message.destination, message)
 
-    def deliver(self, batch: bool) -> list[Message]:
+    def deliver(self, batch: bool) -> list[InFlight]:
         first = self._scheduler.take()
         if first is None:
             return []

@@ -7,7 +7,7 @@ came, nor on the executor.
 from __future__ import annotations
 
 from tidelog.errors import InternalError
-from tidelog.spark.dataframe.sql import Sql, float_literal
+from tidelog.spark.dataframe.sql import Sql
 from tidelog.spark.dataframe.values import NOTHING, unsigned_decimal, unsigned_order, wrapped
 from tidelog.values import Kind
 
@@ -28,7 +28,7 @@ def fold(op: str, kind: Kind, value: Sql | None) -> Sql:
         case "sum":
             return f"coalesce({wrapped(f'sum(cast({value} AS decimal(19,0)))')}, 0L)"
         case "mean":
-            return f"{_float_sum(kind, value)} / nullif(count(1), 0)"
+            return f"{_float_sum(kind, value)} / nullif(count(1), 0) + {NOTHING['double']}"  # no -0.0
     return _extreme(op, kind, value)
 
 
@@ -46,6 +46,4 @@ def _added(value: Sql) -> Sql:
 def _extreme(op: str, kind: Kind, value: Sql) -> Sql:
     if kind is Kind.UNSIGNED:
         return unsigned_order(f"{op}({unsigned_order(value)})")
-    if kind is Kind.FLOAT:  # NaN among the values makes a NaN; to Spark it is the greatest
-        return f"CASE WHEN bool_or(isnan({value})) THEN {float_literal(float('nan'))} ELSE {op}({value}) END"
-    return f"{op}({value})"
+    return f"{op}({value})"  # of floats, NaN is the greatest

@@ -1,10 +1,11 @@
 """Functors and comparisons as Spark expressions, with the meaning they have in `store/kernels/arithmetic.py`.
 
-Numbers wrap around, shift counts use their low six bits, quotients round towards zero, floats are IEEE doubles.
-Spark's operators fail on overflow (ANSI mode, the default of Spark 4) or wrap (without it), and NaN equals itself in
-Spark; what is here means the same whatever the session's settings are. A product or sum that overflows is computed
-again with decimals, so the usual case costs one operation and a comparison with null. Arguments are names of columns or
-literals, so that it does no harm to repeat them.
+Numbers wrap around, shift counts use their low six bits, quotients round towards zero, floats are IEEE doubles, of
+which NaN equals itself and is greater than all, as it is to Spark. No result is -0.0: the sum with 0.0 sees to that.
+Spark's operators fail on overflow (ANSI mode, the default of Spark 4) or wrap (without it); what is here means the same
+whatever the session's settings are. A product or sum that overflows is computed again with decimals, so the usual case
+costs one operation and a comparison with null. Arguments are names of columns or literals, so that it does no harm to
+repeat them.
 """
 
 from __future__ import annotations
@@ -31,13 +32,7 @@ def compare(op: str, kind: Kind, left: Sql, right: Sql) -> Sql | None:
             return None
     if kind is _U:
         left, right = unsigned_order(left), unsigned_order(right)
-    holds = f"{left} {op} {right}"
-    if kind is not _F:
-        return holds
-    # To Spark NaN is equal to itself and greater than all; to IEEE nothing holds of it but `!=`.
-    if op == "!=":
-        return f"(isnan({left}) OR isnan({right}) OR {holds})"
-    return f"(NOT isnan({left}) AND NOT isnan({right}) AND {holds})"
+    return f"{left} {op} {right}"
 
 
 def compute(rule: int, op: str, kind: Kind, args: Sequence[Sql], kinds: Sequence[Kind]) -> Sql | None:
@@ -112,21 +107,22 @@ def _converted(op: str, of: Kind, value: Sql) -> Sql:
 def _on_floats(op: str, a: Sql, b: Sql) -> Sql | None:
     match op:
         case "+" | "-" | "*":
-            return f"({a} {op} {b})"
+            return f"({a} {op} {b} + {_ZERO})"
         case "/":
             return _float_quotient(a, b)
         case "neg":
-            return f"(-{a})"
+            return f"({_ZERO} - {a})"
     return None
 
 
 def _float_quotient(a: Sql, b: Sql) -> Sql:
     """IEEE division; Spark's fails for a zero, or is null."""
-    infinite = f"CASE WHEN ({a} > 0) = (cast({b} AS string) != '-0.0') THEN {_INFINITY} ELSE -{_INFINITY} END"
+    infinite = f"CASE WHEN {a} > 0 THEN {_INFINITY} ELSE -{_INFINITY} END"
     by_zero = f"CASE WHEN isnan({a}) OR {a} = 0 THEN {float_literal(float('nan'))} ELSE {infinite} END"
-    return f"CASE WHEN {b} = 0 THEN {by_zero} ELSE try_divide({a}, {b}) END"
+    return f"CASE WHEN {b} = 0 THEN {by_zero} ELSE try_divide({a}, {b}) + {_ZERO} END"
 
 
+_ZERO = float_literal(0.0)
 _INFINITY = float_literal(float("inf"))
 
 
@@ -182,10 +178,12 @@ def _on_integers(op: str, kind: Kind, a: Sql, b: Sql) -> Sql | None:
 
 
 def numbers(start: Sql, stop: Sql, step: Sql | None) -> Sql:
-    """The array of range(start, stop, step) of numbers; an infinite one cannot be, since the end must lie ahead."""
+    """The array of range(start, stop, step) of numbers; an infinite one cannot be, since the end must lie ahead. A step
+    of zero gives the start alone."""
     if step is None:
         step = f"CASE WHEN {start} <= {stop} THEN 1L ELSE -1L END"
     ahead = f"(({start} < {stop} AND ({step}) > 0) OR ({start} > {stop} AND ({step}) < 0))"
     # `sequence` ends at the stop if it meets it, and must not be asked for one that leads nowhere.
     whole = f"sequence({start}, IF({ahead}, {stop}, {start}), IF({ahead}, {step}, 1L))"
-    return f"IF({ahead}, filter({whole}, v -> v != {stop}), cast(array() AS array<bigint>))"
+    none = f"filter(array({start}), v -> ({step}) = 0 AND v != {stop})"
+    return f"IF({ahead}, filter({whole}, v -> v != {stop}), {none})"

@@ -8,6 +8,7 @@ that (Spark Connect), a second action over the finished frame counts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 from tidelog.analysis.clauses import Clause
 from tidelog.spark.cut import cutter
 from tidelog.spark.dataframe.faults import translated
-from tidelog.spark.dataframe.sql import Query, Sql, of_frame
+from tidelog.spark.dataframe.sql import Select, Sql, of_frame
 
 
 class Checkpoints:
@@ -27,14 +28,16 @@ class Checkpoints:
         self.cut = cutter(spark)
         self.observes = not type(spark).__module__.startswith("pyspark.sql.connect")
 
-    def take(self, rows: Query, counted: Mapping[str, Sql]) -> tuple[Query, dict[str, int]]:
+    def take(self, rows: Select, counted: Mapping[str, Sql]) -> tuple[Select, dict[str, int]]:
         """The rows, computed, and the values of the aggregates over them."""
-        metrics = F.expr(f"array({', '.join(f'cast({sql} AS bigint)' for sql in counted.values())})").alias("metrics")
+        wanted = [*counted.values(), "count(1)"]
+        metrics = F.expr(f"array({', '.join(f'cast({sql} AS bigint)' for sql in wanted)})").alias("metrics")
         with translated(self.clauses):
             self.actions += 1
             frame = rows.frame(self.spark)
             if not counted:
-                return self._taken(self.cut(frame), rows), {}
+                taken = self.cut(frame)
+                return of_frame(taken.coalesce(1) if rows.single else taken, rows.columns, rows.single), {}
             if self.observes:
                 observation = Observation()
                 taken = self.cut(frame.observe(observation, metrics))
@@ -42,8 +45,20 @@ class Checkpoints:
             else:
                 taken = self.cut(frame)
                 found = taken.agg(metrics).collect()[0][0]
-        return self._taken(taken, rows), {name: n or 0 for name, n in zip(counted, found, strict=True)}
+        taken = in_one_partition(taken, found[-1]) if rows.single else taken
+        counts = {name: n or 0 for name, n in zip(counted, found, strict=False)}
+        return of_frame(taken, rows.columns, rows.single), counts
 
-    def _taken(self, frame: DataFrame, rows: Query) -> Query:
-        """The computed rows. That they are one partition must be said again: a checkpoint forgets it."""
-        return of_frame(frame.coalesce(1) if rows.single else frame, rows.columns, rows.single)
+    def collect(self, rows: Select) -> list[tuple[Any, ...]]:
+        """A few rows, in this process."""
+        with translated(self.clauses):
+            self.actions += 1
+            return [tuple(row) for row in rows.frame(self.spark).collect()]
+
+
+def in_one_partition(frame: DataFrame, rows: int) -> DataFrame:
+    """A checkpoint of so many rows, known to Spark as one partition, which it has forgotten, and as small: what Spark
+    believes of a checkpoint's size is what it believed of the query, and grows with every join that was in its past;
+    beyond 128 MB it divides any partition by a shuffle. A limit that cuts nothing off is what it believes. Few limits
+    make few texts of code to compile."""
+    return frame.coalesce(1).limit(1 << max(14, rows.bit_length()))

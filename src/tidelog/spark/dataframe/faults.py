@@ -14,7 +14,6 @@ from pyspark.errors import PySparkException
 
 from tidelog.analysis.clauses import Clause
 from tidelog.errors import TidelogError, error
-from tidelog.evaluate.context import rule_text
 from tidelog.spark.dataframe.sql import Sql
 from tidelog.spark.packed import problems_in
 
@@ -70,4 +69,4 @@ def _error(rule: int, message: str, clauses: list[Clause]) -> TidelogError:
     if rule == FACTS:
         return error("TL0635", message)
     clause = clauses[rule]
-    return error("TL0801", message, clause.span, help=f"in the rule {rule_text(clause)}")
+    return error("TL0801", message, clause.span, help=f"in the rule {clause.text}")

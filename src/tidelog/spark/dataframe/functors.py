@@ -8,7 +8,7 @@ must be installed where they run; the user's functions are sent along.
 from __future__ import annotations
 
 import math
-import re
+import operator
 import struct
 from collections.abc import Callable, Sequence
 from itertools import count, takewhile
@@ -21,10 +21,11 @@ from pyspark.sql import functions as F
 from tidelog.evaluate import functors as built_in
 from tidelog.evaluate.functors import Fault
 from tidelog.evaluate.user_functors import checked_call
+from tidelog.patterns import match_columns
 from tidelog.spark.dataframe.faults import RuleFault
 from tidelog.spark.dataframe.sql import Sql
 from tidelog.spark.dataframe.values import SPARK_TYPES
-from tidelog.values import NUMBER_MIN, UNSIGNED_MAX, Kind
+from tidelog.values import NUMBER_MIN, UNSIGNED_MAX, Kind, canonical
 
 ARROW = {"bigint": pa.int64(), "double": pa.float64(), "string": pa.string(), "boolean": pa.bool_()}
 
@@ -40,15 +41,13 @@ def call(rule: int, name: str, function: Any, args: Sequence[Sql], kinds: Sequen
 
 
 def matches(op: str, pattern: Sql, text: Sql) -> Column:
-    """match or not_match."""
+    """match or not_match; neither holds for what is not a regular expression."""
+    wanted = op == "match"
 
-    def holds(pattern: str, text: str) -> bool:
-        try:
-            return (built_in.pattern(pattern).fullmatch(text) is not None) == (op == "match")
-        except re.error:
-            return False  # as in Soufflé, neither holds for what is not a regular expression
+    def over_arrays(patterns, texts):  # type: ignore[no-untyped-def]  # Spark would read the types
+        return pa.array(match_columns(patterns, texts, wanted)[0])
 
-    return _vectorised(holds, "boolean")(pattern, text)
+    return F.arrow_udf(over_arrays, "boolean")(F.expr(pattern), F.expr(text))  # type: ignore[attr-defined,no-any-return]
 
 
 def values_in_range(kind: Kind, args: Sequence[Sql]) -> Column:
@@ -56,8 +55,14 @@ def values_in_range(kind: Kind, args: Sequence[Sql]) -> Column:
 
     def values(*given: Any) -> list[Any]:
         start, stop, *rest = (from_word(value, kind) for value in given)
+        if any(value != value for value in (start, stop, *rest)):
+            return []
         step = rest[0] if rest else 1 if start <= stop else -1
-        return [to_word(v, kind) for v in takewhile(lambda v: (stop - v) * step > 0, count(start, step))]
+        if step == 0:
+            return [to_word(start, kind)] if start != stop else []
+        ahead = operator.lt if step > 0 else operator.gt
+        steps = (start + step * number if number else start for number in count())
+        return [to_word(value, kind) for value in takewhile(lambda value: ahead(value, stop), steps)]
 
     return _vectorised(values, f"array<{SPARK_TYPES[kind]}>")(*args)
 
@@ -80,7 +85,7 @@ def _function(op: str, of: Kind) -> Callable[..., Any]:
     if op == "^":
         return _float_power if of is Kind.FLOAT else _power
     if op == "ord":
-        return lambda value: struct.unpack("<q", struct.pack("<d", value))[0]
+        return lambda value: struct.unpack("<q", struct.pack("<d", canonical(value)))[0]
     return built_in.function(op, of)
 
 
@@ -114,7 +119,7 @@ def to_word(value: Any, kind: Kind) -> Any:
     """A value as columns hold it; integers wrap around."""
     if kind in (Kind.NUMBER, Kind.UNSIGNED):
         return ((int(value) & UNSIGNED_MAX) - NUMBER_MIN) % 2**64 + NUMBER_MIN
-    return float(value) if kind is Kind.FLOAT else value
+    return canonical(float(value)) if kind is Kind.FLOAT else value
 
 
 def _vectorised(function: Callable[..., Any], spark_type: str) -> Callable[..., Column]:

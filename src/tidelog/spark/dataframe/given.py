@@ -15,22 +15,33 @@ from pyspark.sql import functions as F
 from tidelog.analysis.check import Checked
 from tidelog.analysis.types import RelationInfo, Type
 from tidelog.errors import Report
+from tidelog.spark.dataframe.checkpoints import in_one_partition
 from tidelog.spark.dataframe.faults import FACTS, raised
 from tidelog.spark.dataframe.fixpoint import Evaluation
-from tidelog.spark.dataframe.sql import Query, of_frame, union
-from tidelog.spark.dataframe.tables import ALONE, COUNT, ITERATION, SMALL, Layout, Part, Table, column, in_one_task
+from tidelog.spark.dataframe.sql import Select, of_frame, union
+from tidelog.spark.dataframe.tables import (
+    ALONE,
+    COUNT,
+    ITERATION,
+    Table,
+    TableLayout,
+    TablePart,
+    column,
+    in_one_task,
+    is_small,
+)
 from tidelog.spark.dataframe.transitions import BEFORE_COUNT, NOW_COUNT, Transition
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
 from tidelog.spark.dataframe.values import come_in
 from tidelog.values import Kind
 
 
-def input_layout(checked: Checked) -> Layout:
+def input_layout(checked: Checked) -> TableLayout:
     names = dict.fromkeys(directive.relation for directive in checked.directives("input"))
-    return Layout({name: checked.relations[name].kinds for name in names})
+    return TableLayout({name: checked.relations[name].kinds for name in names})
 
 
-def inside(frame: DataFrame, info: RelationInfo, checked: Checked) -> Query:
+def inside(frame: DataFrame, info: RelationInfo, checked: Checked) -> Select:
     """A user's frame with columns as the executor has them."""
     types = [checked.types.types[name] for name in info.types]
     columns = [
@@ -57,9 +68,10 @@ def given_table(evaluation: Evaluation, checked: Checked, facts: Mapping[str, Da
     found = union(rows).distinct().adding({ITERATION: "0", COUNT: "1L"}) if rows else layout.empty()
     taken, counts = evaluation.checkpoints.take(found, layout.counted("true"))
     size = sum(counts.values())
-    if size <= SMALL:
-        taken = of_frame(taken.frame(evaluation.surroundings.spark).coalesce(1), taken.columns, single=True)
-    return Table(layout, (Part(taken, 0, 0),), counts, size)
+    if is_small(size):
+        frame = in_one_partition(taken.frame(evaluation.surroundings.spark), size)
+        taken = of_frame(frame, taken.columns, single=True)
+    return Table(layout, (TablePart(taken, 0, 0),), counts, size)
 
 
 @dataclass

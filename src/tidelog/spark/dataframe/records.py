@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from tidelog.analysis.types import AdtType, RecordType, Type
 from tidelog.io.record_text import (
     Made,
-    Malformed,
+    MalformedRecord,
     Opened,
     Quotes,
     base_type,
@@ -32,8 +32,8 @@ from tidelog.io.record_text import (
     render,
 )
 from tidelog.spark.dataframe.faults import FactFault
-from tidelog.spark.dataframe.sql import Sql, float_literal
-from tidelog.values import Kind
+from tidelog.spark.dataframe.sql import Sql
+from tidelog.values import Kind, canonical
 
 DIGITS = 9
 NIL = "0"
@@ -72,7 +72,7 @@ def _opening(arity: int) -> str:
 
 def _field_text(field: Sql, kind: Kind) -> Sql:
     if kind is Kind.FLOAT:
-        return f"format_string('%a', {field} + {float_literal(0.0)})"
+        return f"format_string('%a', {field})"
     return f"cast({field} AS string)"
 
 
@@ -112,7 +112,7 @@ def _each(texts: pa.Array, function: Callable[[str], str]) -> pa.Array:
 def _parsed(text: str, declared: Type) -> str:
     try:
         found = parse(text, declared, _made)
-    except Malformed as problem:
+    except MalformedRecord as problem:
         raise FactFault(f"`{text}` is not a `{declared.name}`: {problem}") from None
     return NIL if found is None else str(found)
 
@@ -150,7 +150,7 @@ def _python_text(value: Any, kind: Kind) -> str:
         return NIL
     if kind is Kind.UNSIGNED and value >= 2**63:
         value -= 2**64
-    return _java_hexadecimal(value + 0.0) if kind is Kind.FLOAT else str(value)
+    return _java_hexadecimal(canonical(value)) if kind is Kind.FLOAT else str(value)
 
 
 def _java_hexadecimal(value: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.typing import ClauseTypes
+from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.errors import Report
 from tidelog.lang import tree
 from tidelog.spark.dataframe.values import SPARK_TYPES
@@ -24,7 +24,8 @@ def refuse_unsupported(checked: Checked) -> None:
     for types in checked.clause_types:
         for node in _nodes(types):
             _check(node, types, report)
-    for decl in checked.program.of(tree.FunctorDecl):
+    called = {n.name for types in checked.clause_types for n in _nodes(types) if isinstance(n, tree.UserFunctor)}
+    for decl in (decl for decl in checked.program.of(tree.FunctorDecl) if decl.name in called):
         names = (*(param.type for param in decl.params), decl.result)
         if any(found is not None and found.kind is Kind.RECORD for found in map(checked.types.get, names)):
             report.error("TL1253", f"functor `{decl.name}` takes or gives a record, which the DataFrame executor "

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
-from tidelog.evaluate.engine import EpochSummary
+from tidelog.epochs.report import EpochSummary
 
 
 @dataclass

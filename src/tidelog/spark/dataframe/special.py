@@ -11,19 +11,19 @@ from collections.abc import Sequence
 
 from tidelog.evaluate.subsumption import plan_for_pairs
 from tidelog.plan import core
-from tidelog.plan.estimate import Estimate
+from tidelog.plan.orders.estimate import Estimate
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.checkpoints import Checkpoints
-from tidelog.spark.dataframe.fixpoint import Fixpoint, Gate
-from tidelog.spark.dataframe.sql import Query, conjunction, union
+from tidelog.spark.dataframe.fixpoint import FrameFixpoint, FrameGate
+from tidelog.spark.dataframe.sql import Select, conjunction, union
 from tidelog.spark.dataframe.tables import COUNT, ITERATION, TAG, Table, column, in_one_task
 from tidelog.spark.dataframe.translate import Translation
 
 
-def equivalence(checkpoints: Checkpoints, name: str) -> Gate:
+def equivalence(checkpoints: Checkpoints, name: str) -> FrameGate:
     """An `eqrel`: all pairs of elements that are connected."""
 
-    def gate(table: Table, iteration: int) -> Query:
+    def gate(table: Table, iteration: int) -> Select:
         known = in_one_task(table.relation(name, ITERATION), table.size)
         labels = in_one_task(_labels(checkpoints, known, table.size), table.size)
         left = labels.select({"c0": "x", "one": "label"})
@@ -36,7 +36,7 @@ def equivalence(checkpoints: Checkpoints, name: str) -> Gate:
     return gate
 
 
-def _labels(checkpoints: Checkpoints, pairs: Query, size: int) -> Query:
+def _labels(checkpoints: Checkpoints, pairs: Select, size: int) -> Select:
     """For each element x a label that it shares with exactly those connected to it: the least of them.
 
     In a round, an element takes the least label near it, offers it to the element it is labelled with, and then takes
@@ -61,19 +61,19 @@ def _labels(checkpoints: Checkpoints, pairs: Query, size: int) -> Query:
     return labels
 
 
-def choice(checkpoints: Checkpoints, name: str, keys: Sequence[Sequence[int]], facts: Table) -> Gate:
+def choice(checkpoints: Checkpoints, name: str, keys: Sequence[Sequence[int]], facts: Table) -> FrameGate:
     """A `choice-domain`: of the tuples that share a key the least of the first iteration stays; facts all stay."""
     named = [[column(place) for place in key] for key in keys]
 
-    def gate(table: Table, iteration: int) -> Query:
+    def gate(table: Table, iteration: int) -> Select:
         rows = in_one_task(table.relation(name, ITERATION), table.size)
         columns = [column(i) for i in range(len(table.layout.kinds[name]))]
         old = rows.where(f"{ITERATION} < {iteration}")
         if iteration == 0:
-            old = _matching(rows, in_one_task(facts.relation(name), facts.size), columns, "LEFT SEMI")
-        undecided = _matching(rows, old, columns, "LEFT ANTI")
+            old = rows.matching(in_one_task(facts.relation(name), facts.size), columns, "LEFT SEMI")
+        undecided = rows.matching(old, columns, "LEFT ANTI")
         for key in named:
-            undecided = _matching(undecided, old, key, "LEFT ANTI")
+            undecided = undecided.matching(old, key, "LEFT ANTI")
         kept = [old]
         while True:
             undecided, counts = checkpoints.take(undecided, {"rows": "count(1)"})
@@ -85,7 +85,7 @@ def choice(checkpoints: Checkpoints, name: str, keys: Sequence[Sequence[int]], f
     return gate
 
 
-def _choose(rows: Query, keys: list[list[str]], columns: list[str]) -> tuple[Query, Query]:
+def _choose(rows: Select, keys: list[list[str]], columns: list[str]) -> tuple[Select, Select]:
     """The rows that come first wherever they share a key, and those that share no key with one of them."""
     order = ", ".join(columns)
     places = {
@@ -94,21 +94,15 @@ def _choose(rows: Query, keys: list[list[str]], columns: list[str]) -> tuple[Que
     first = rows.adding(places).where(conjunction(f"{place} = 1" for place in places)).only(rows.columns)
     rest = rows
     for key in keys:
-        rest = _matching(rest, first, key, "LEFT ANTI")
+        rest = rest.matching(first, key, "LEFT ANTI")
     return first, rest
 
 
-def _matching(rows: Query, others: Query, columns: Sequence[str], how: str) -> Query:
-    """The rows that agree with one of the others in these columns (LEFT SEMI), or with none (LEFT ANTI)."""
-    renamed = others.select({f"k{c}": c for c in columns})
-    return rows.join(renamed, conjunction(f"{c} = k{c}" for c in columns), how)
-
-
-def subsumption(fixpoint: Fixpoint, name: str, rules: Sequence[core.CoreRule], estimate: Estimate) -> Gate:
+def subsumption(fixpoint: FrameFixpoint, name: str, rules: Sequence[core.CoreRule], estimate: Estimate) -> FrameGate:
     """Subsumption: what another tuple of the relation subsumes goes."""
     plans = [plan_for_pairs(rule, name, name, estimate) for rule in rules]
 
-    def gate(table: Table, iteration: int) -> Query:
+    def gate(table: Table, iteration: int) -> Select:
         arity = len(table.layout.kinds[name])
         own = [column(i) for i in range(arity)]
         views = fixpoint.views(iteration)
@@ -116,13 +110,13 @@ def subsumption(fixpoint: Fixpoint, name: str, rules: Sequence[core.CoreRule], e
         for plan in plans:
             pairs = Translation(fixpoint.evaluation.surroundings, plan, lambda n, _: views(n, View.ALL)).heads()
             differ = " OR ".join(f"{column(i)} != {column(i + arity)}" for i in range(arity))
-            kept = _matching(kept, pairs.where(differ), own, "LEFT ANTI")
+            kept = kept.matching(pairs.where(differ), own, "LEFT ANTI")
         return _with_rows(table, name, kept)
 
     return gate
 
 
-def _with_rows(table: Table, name: str, rows: Query) -> Query:
+def _with_rows(table: Table, name: str, rows: Select) -> Select:
     """The table with other rows for one relation; each has one derivation."""
     others = table.rows.where(f"{TAG} != {table.layout.tags[name]}")
     mine = table.layout.tagged(name, rows, {ITERATION: ITERATION, COUNT: "1L"})

@@ -10,24 +10,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tidelog.analysis.check import Checked
-from tidelog.analysis.graph import Stratum
+from tidelog.analysis.strata import Stratum
 from tidelog.lang.depth import deep_recursion
 from tidelog.plan import core
-from tidelog.plan.estimate import Guess
-from tidelog.plan.program import flat_rules, plan_stratum
-from tidelog.plan.stateful import RECURSIVE_GROUPS, StatefulStratum, relations_in, stateful_program
+from tidelog.plan.gates import GatePlan, gates_of
+from tidelog.plan.orders.estimate import Guess
+from tidelog.plan.program import plan_stratum
+from tidelog.plan.stateful import RECURSIVE_GROUPS, StatefulStratum, flat_rules, stateful_program
 from tidelog.plan.steps import View
-from tidelog.spark.dataframe.fixpoint import Evaluation, Fixpoint, Gate
+from tidelog.spark.dataframe.fixpoint import Evaluation, FrameFixpoint, FrameGate
 from tidelog.spark.dataframe.special import choice, equivalence, subsumption
 from tidelog.spark.dataframe.sql import union
-from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table
+from tidelog.spark.dataframe.tables import COUNT, ITERATION, Table, TableLayout, TablePart
 from tidelog.values import Kind
 
 STATELESS = "no state is kept"
 
 
 @dataclass(frozen=True)
-class Program:
+class FrameProgram:
     """The strata in order, and the kinds of all relations' columns, auxiliary ones included."""
 
     checked: Checked
@@ -35,22 +36,23 @@ class Program:
     kinds: Mapping[str, tuple[Kind, ...]]
 
 
-def program_of(checked: Checked, counted: bool) -> Program:
+def program_of(checked: Checked, counted: bool) -> FrameProgram:
     """The program with or without state."""
     stateful = stateful_program(checked)
     if counted:
-        return Program(checked, in_waves(stateful.strata), stateful.kinds)
+        return FrameProgram(checked, in_waves(stateful.strata), stateful.kinds)
     reasons = {s.relations: s.whole for s in stateful.strata if s.whole and s.whole != RECURSIVE_GROUPS}
     with deep_recursion():
         strata = [_plain(checked, stratum, reasons.get(stratum.relations, STATELESS)) for stratum in checked.strata]
-    return Program(checked, in_waves(strata), {name: info.kinds for name, info in checked.relations.items()})
+    return FrameProgram(checked, in_waves(strata), {name: info.kinds for name, info in checked.relations.items()})
 
 
 def _plain(checked: Checked, stratum: Stratum, reason: str) -> StatefulStratum:
     rules = flat_rules(checked, stratum)
-    read = dict.fromkeys(name for rule in rules for name in relations_in(rule.body))
+    read = dict.fromkeys(name for rule in rules for name in core.relations_in(rule.body))
     inputs = tuple(name for name in read if name not in stratum.relations)
-    return StatefulStratum(stratum.relations, inputs, rules, whole=reason, recursive=stratum.recursive)
+    gates = gates_of(checked, stratum.relations, rules)
+    return StatefulStratum(stratum.relations, inputs, rules, whole=reason, recursive=stratum.recursive, gates=gates)
 
 
 def in_waves(strata: Iterable[StatefulStratum]) -> tuple[StatefulStratum, ...]:
@@ -94,43 +96,37 @@ class Sizes(Guess):
         return float(self.size(relation, view) ** (1 - len(columns) / max(1, self.arities[relation])))
 
 
-def estimate(program: Program, tables: Mapping[str, Table]) -> Sizes:
+def estimate(program: FrameProgram, tables: Mapping[str, Table]) -> Sizes:
     arities = {name: len(kinds) for name, kinds in program.kinds.items()}
     return Sizes(arities, {name: table.counts[name] for name, table in tables.items()})
 
 
-def evaluate(evaluation: Evaluation, program: Program, stratum: StatefulStratum, tables: Mapping[str, Table]) -> Table:
+def evaluate(
+    evaluation: Evaluation, program: FrameProgram, stratum: StatefulStratum, tables: Mapping[str, Table]
+) -> Table:
     """The table of a stratum, from its facts (in `tables`, under its own names) and the relations below."""
     inputs = {name: tables[name] for name in stratum.inputs}
     sizes = estimate(program, inputs)
     rules = stratum.rules if stratum.aggregate is None else (stratum.aggregate.rule(),)
     relations = Stratum(stratum.relations, (), stratum.recursive)
-    plan = plan_stratum(program.checked, relations, sizes, rules, counted=not stratum.whole)
+    plan = plan_stratum(relations, rules, sizes, counted=not stratum.whole)
     facts = facts_of(program, stratum.relations, tables)
-    fixpoint = Fixpoint(evaluation, plan, inputs)
-    fixpoint.gates = tuple(_gates(fixpoint, program, stratum, facts, sizes))
+    fixpoint = FrameFixpoint(evaluation, plan, inputs)
+    fixpoint.gates = tuple(_gate(gate, fixpoint, facts, sizes) for gate in stratum.gates)
     return fixpoint.run(facts)
 
 
-def _gates(fixpoint: Fixpoint, program: Program, stratum: StatefulStratum, facts: Table, sizes: Sizes) -> list[Gate]:
-    checkpoints, gates = fixpoint.evaluation.checkpoints, []
-    for name in stratum.relations if stratum.whole else ():
-        info = program.checked.relations[name]
-        dropped: list[core.CoreRule] = [r for r in stratum.rules if r.subsumes and r.relation == name]
-        if dropped:
-            gates.append(subsumption(fixpoint, name, dropped, sizes))
-        elif "eqrel" in info.decl.qualifiers:
-            gates.append(equivalence(checkpoints, name))
-        elif info.decl.choice:
-            keys = [tuple(info.attributes.index(a) for a in key) for key in info.decl.choice]
-            gates.append(choice(checkpoints, name, keys, facts))
-    return gates
+def _gate(plan: GatePlan, fixpoint: FrameFixpoint, facts: Table, sizes: Sizes) -> FrameGate:
+    checkpoints, name = fixpoint.evaluation.checkpoints, plan.relation
+    if plan.subsumptions:
+        return subsumption(fixpoint, name, plan.subsumptions, sizes)
+    return choice(checkpoints, name, plan.keys, facts) if plan.keys else equivalence(checkpoints, name)
 
 
-def facts_of(program: Program, relations: tuple[str, ...], given: Mapping[str, Table]) -> Table:
+def facts_of(program: FrameProgram, relations: tuple[str, ...], given: Mapping[str, Table]) -> Table:
     """The facts of a stratum's relations as a table of it: iteration 0, count 1."""
-    layout = Layout({name: program.kinds[name] for name in relations})
+    layout = TableLayout({name: program.kinds[name] for name in relations})
     state = {ITERATION: "0", COUNT: "1L"}
     rows = [layout.tagged(name, given[name].relation(name), state) for name in relations if name in given]
     counts = {name: given[name].counts[name] if name in given else 0 for name in relations}
-    return Table(layout, (Part(union(rows or [layout.empty()]), 0, 0),), counts, sum(counts.values()))
+    return Table(layout, (TablePart(union(rows or [layout.empty()]), 0, 0),), counts, sum(counts.values()))

@@ -12,12 +12,12 @@ parts are merged when they are many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from tidelog.plan.steps import View
-from tidelog.spark.dataframe.sql import Query, Sql, one_row, union
+from tidelog.spark.dataframe.sql import Select, Sql, one_row, union
 from tidelog.spark.dataframe.values import NOTHING, SPARK_TYPES
 from tidelog.values import Kind
 
@@ -34,7 +34,7 @@ def column(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """Where the columns of relations are in a table."""
 
     kinds: Mapping[str, tuple[Kind, ...]]
@@ -62,18 +62,24 @@ class Layout:
         """What tells rows apart: the relation's number and all columns."""
         return (TAG, *sorted({column for columns in self.places.values() for column in columns}))
 
-    def tagged(self, name: str, rows: Query, more: Mapping[str, Sql] | None = None) -> Query:
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What large tables are divided and matched by. The number of an only relation is not among them: Spark sees
+        that it is constant, drops it from groups and joins, and would then divide rows anew."""
+        return self.columns if len(self.kinds) > 1 or len(self.columns) == 1 else self.columns[1:]
+
+    def tagged(self, name: str, rows: Select, more: Mapping[str, Sql] | None = None) -> Select:
         """Rows of a relation as rows of the table, with more columns of their own."""
         mine = {place: column(i) for i, place in enumerate(self.places[name])}
         shared = {c: mine.get(c, NOTHING[c.split("_")[0]]) for c in self.columns[1:]}
         return rows.select({TAG: str(self.tags[name]), **shared, **(more or {})})
 
-    def rows(self, name: str, table: Query, *more: str) -> Query:
+    def rows(self, name: str, table: Select, *more: str) -> Select:
         """The rows of one relation, with its own columns."""
         mine = {column(i): place for i, place in enumerate(self.places[name])} or {ALONE: "true"}
         return table.where(f"{TAG} = {self.tags[name]}").select(mine | {c: c for c in more})
 
-    def empty(self) -> Query:
+    def empty(self) -> Select:
         """A table without rows."""
         nothing = {place: NOTHING[place.split("_")[0]] for place in self.columns[1:]}
         return one_row({TAG: "0", **nothing, ITERATION: "0", COUNT: "0L"}).where("false")
@@ -84,10 +90,10 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Tuples of the iterations from `first` to `last`."""
 
-    rows: Query
+    rows: Select
     first: int
     last: int
 
@@ -96,8 +102,8 @@ class Part:
 class Table:
     """See the module's docstring. `counts` are the tuples of each relation, `derivations` the sum of their counts."""
 
-    layout: Layout
-    parts: tuple[Part, ...]
+    layout: TableLayout
+    parts: tuple[TablePart, ...]
     counts: Mapping[str, int]
     derivations: int = 0
 
@@ -106,10 +112,10 @@ class Table:
         return sum(self.counts.values())
 
     @cached_property
-    def rows(self) -> Query:
+    def rows(self) -> Select:
         return union([part.rows for part in self.parts])
 
-    def view(self, name: str, view: View, iteration: int) -> Query:
+    def view(self, name: str, view: View, iteration: int) -> Select:
         """What a plan sees of a relation in this iteration."""
         last = iteration - 1
         match view:
@@ -119,13 +125,13 @@ class Table:
                 return self.layout.rows(name, self._between(0, last - 1))
         return self.relation(name)
 
-    def _between(self, first: int, last: int) -> Query:
+    def _between(self, first: int, last: int) -> Select:
         chosen = [part for part in self.parts if part.first <= last and part.last >= first] or list(self.parts[:1])
         rows = union([part.rows for part in chosen])
         inside = all(first <= part.first and part.last <= last for part in chosen)
         return rows if inside else rows.where(f"{ITERATION} BETWEEN {first} AND {last}")
 
-    def relation(self, name: str, *more: str) -> Query:
+    def relation(self, name: str, *more: str) -> Select:
         return self.layout.rows(name, self.rows, *more)
 
 
@@ -133,13 +139,50 @@ FEW = 20_000
 """So few tuples are sent to every task that joins them."""
 
 
-def in_one_task(rows: Query, size: int) -> Query:
+BROADCAST = 100_000
+"""So many tuples at most are looked for in a large table by sending them to every task that has a share of it."""
+PER_TASK = 250_000
+"""About how many tuples a task gets of a large table: its share of a hash join then takes some tens of megabytes."""
+
+
+def spread(rows: Select, columns: Sequence[str], size: int) -> Select:
+    """A query over tables of so many rows, partitioned by these columns: groups by them and joins of two that are
+    spread alike move no data again. The number is ours to say: the session's own may be for other data, and one of two
+    hundred costs a second or more in each iteration of a fixpoint."""
+    return rows.partitioned(max(2, tasks_for(size)), columns)
+
+
+def tasks_for(size: int) -> int:
+    """Among how many tasks so many rows are divided; 0 if there is nothing to divide."""
+    return 0 if is_small(size) else max(2, -(-size // PER_TASK))
+
+
+def among(
+    rows: Select, others: Select, columns: Sequence[str], how: str, sizes: tuple[int, int], around: int = SMALL + 1
+) -> Select:
+    """The rows that are also among the others (LEFT SEMI), or are not (LEFT ANTI); `sizes` are those of both. With few
+    rows around, both are in one task."""
+    if is_small(around):
+        return rows.matching(others, columns, how)
+    if sizes[1] <= BROADCAST:
+        return rows.matching(others, columns, how, "BROADCAST")
+    both = sum(sizes)
+    return spread(rows, columns, both).matching(spread(others, columns, both), columns, how, "SHUFFLE_HASH")
+
+
+def is_small(size: int) -> bool:
+    """Whether so many rows are for one task."""
+    return size <= SMALL
+
+
+def in_one_task(rows: Select, size: int) -> Select:
     """A small query as one partition: joins and groups of such queries move no data."""
-    return rows if rows.single or size > SMALL else rows.hinted("COALESCE(1)", single=True)
+    return rows if rows.single or not is_small(size) else rows.hinted("COALESCE(1)", single=True)
 
 
-def input_view(table: Table, name: str, size: int) -> Query:
+def input_view(table: Table, name: str, size: int) -> Select:
     """A finished relation, as a plan over so many rows in all should see it."""
-    if size <= SMALL:
+    if is_small(size):
         return in_one_task(table.relation(name), size)
-    return table.relation(name).hinted("BROADCAST(t)") if table.counts[name] <= FEW else table.relation(name)
+    rows = table.relation(name)
+    return rows.sent_to_all() if table.counts[name] <= FEW else rows

@@ -10,8 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidelog.spark.dataframe.checkpoints import Checkpoints
-from tidelog.spark.dataframe.sql import Query, Sql, union
-from tidelog.spark.dataframe.tables import COUNT, ITERATION, Layout, Part, Table, in_one_task
+from tidelog.spark.dataframe.sql import Select, Sql, union
+from tidelog.spark.dataframe.tables import (
+    COUNT,
+    ITERATION,
+    Table,
+    TableLayout,
+    TablePart,
+    in_one_task,
+    is_small,
+    spread,
+)
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW
 
 BEFORE_COUNT, NOW_COUNT = "_bn", "_wn"
@@ -35,27 +44,27 @@ def went(now: Sql = NOW) -> Sql:
 class Transition:
     """See the module's docstring. `inserted` and `deleted` count tuples by relation."""
 
-    layout: Layout
-    rows: Query
+    layout: TableLayout
+    rows: Select
     inserted: Mapping[str, int]
     deleted: Mapping[str, int]
     after: Table
 
     @classmethod
     def take(
-        cls, checkpoints: Checkpoints, layout: Layout, rows: Query, more: Mapping[str, Sql] | None = None
+        cls, checkpoints: Checkpoints, layout: TableLayout, rows: Select, more: Mapping[str, Sql] | None = None
     ) -> tuple[Transition, dict[str, int]]:
         """The transition that rows describe, which are computed now, and what else was to be counted."""
         taken, counts = checkpoints.take(rows, cls.counted(layout) | dict(more or {}))
         return cls.of(layout, taken, counts), counts
 
     @classmethod
-    def of(cls, layout: Layout, rows: Query, counts: Mapping[str, int]) -> Transition:
+    def of(cls, layout: TableLayout, rows: Select, counts: Mapping[str, int]) -> Transition:
         """The transition of computed rows, with what was `counted` of them."""
         names = list(layout.kinds)
         after = Table(
             layout,
-            (Part(_after(layout, rows), 0, counts["last"]),),
+            (TablePart(_after(layout, rows), 0, counts["last"]),),
             {name: counts[f"={name}"] for name in names},
             counts["derivations"],
         )
@@ -63,26 +72,26 @@ class Transition:
         return cls(layout, rows, inserted, deleted, after)
 
     @classmethod
-    def counted(cls, layout: Layout, now: Sql = NOW) -> dict[str, Sql]:
+    def counted(cls, layout: TableLayout, now: Sql = NOW) -> dict[str, Sql]:
         """Metrics: what must be counted, if `now` is the iteration of a tuple now."""
         metrics = layout.counted(came(now), "+") | layout.counted(went(now), "-") | layout.counted(is_there(now), "=")
         metrics["derivations"] = f"sum(IF({is_there(now)}, {NOW_COUNT}, 0))"
         metrics["last"] = f"max(IF({is_there(now)}, {now}, 0))"
         return metrics
 
-    def rows_inserted(self, name: str) -> Query:
+    def rows_inserted(self, name: str) -> Select:
         return self.layout.rows(name, self.rows.where(came()))
 
-    def rows_deleted(self, name: str) -> Query:
+    def rows_deleted(self, name: str) -> Select:
         return self.layout.rows(name, self.rows.where(went()))
 
 
-def _after(layout: Layout, rows: Query) -> Query:
+def _after(layout: TableLayout, rows: Select) -> Select:
     columns = {c: c for c in layout.columns}
     return rows.where(is_there(NOW)).select(columns | {ITERATION: NOW, COUNT: NOW_COUNT})
 
 
-def unchanged(table: Table) -> Query:
+def unchanged(table: Table) -> Select:
     """The rows of a transition in which nothing has happened yet."""
     columns = {c: c for c in table.layout.columns}
     states = {BEFORE: ITERATION, BEFORE_COUNT: COUNT, NOW: ITERATION, NOW_COUNT: COUNT}
@@ -95,7 +104,8 @@ def between(checkpoints: Checkpoints, old: Table, new: Table) -> Transition:
     columns = {c: c for c in layout.columns}
     before = old.rows.select(columns | ABSENT | {BEFORE: ITERATION, BEFORE_COUNT: COUNT})
     after = new.rows.select(columns | ABSENT | {NOW: ITERATION, NOW_COUNT: COUNT})
-    both = in_one_task(union([before, after]), old.size + new.size)
+    rows, size = union([before, after]), old.size + new.size
+    both = in_one_task(rows, size) if is_small(size) else spread(rows, layout.keys, size)
     return Transition.take(checkpoints, layout, merged(layout, both))[0]
 
 
@@ -108,6 +118,6 @@ MERGED = {
 """What two halves of a transition are together."""
 
 
-def merged(layout: Layout, rows: Query) -> Query:
+def merged(layout: TableLayout, rows: Select) -> Select:
     """One row per tuple, of rows that each say one half of a transition."""
     return rows.grouped(layout.columns, MERGED)

@@ -16,13 +16,14 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from tidelog.errors import InternalError
+from tidelog.evaluate.user_functors import FunctorTypes
 from tidelog.plan import steps
 from tidelog.plan.liveness import reads
 from tidelog.plan.steps import Operand, Slot, View
 from tidelog.spark.dataframe import arithmetic, functors
 from tidelog.spark.dataframe.aggregates import fold, has_value_without_matches
 from tidelog.spark.dataframe.records import is_record, pack, unpack
-from tidelog.spark.dataframe.sql import Query, Sql, conjunction, of_frame, one_row
+from tidelog.spark.dataframe.sql import Select, Sql, conjunction, of_frame, one_row
 from tidelog.spark.dataframe.tables import ALONE, column
 from tidelog.spark.dataframe.values import NOTHING, SPARK_TYPES, constant
 from tidelog.values import Kind
@@ -31,20 +32,22 @@ BEFORE, NOW = "_b", "_w"
 NEVER = 2**31 - 1
 """The iteration of a tuple that is not there."""
 
-Relations = Callable[[str, View], Query]
+Relations = Callable[[str, View], Select]
 """The tuples that a plan sees of a relation, with columns c0, c1, …; in an update also `_b` and `_w`, and ALL are then
 the tuples of both states."""
 
 
 @dataclass
 class Surroundings:
-    """What the plans of a program share. `counter` is the next number of autoinc()."""
+    """What the plans of a program share. `counter` is the next number of autoinc(); `tasks` is among how many tasks a
+    join divides its rows, 0 if Spark is to say."""
 
     spark: SparkSession
     kinds: Mapping[str, tuple[Kind, ...]]
     functors: Mapping[str, Callable[..., Any]]
-    functor_kinds: Mapping[str, tuple[tuple[Kind, ...], Kind]]
+    functor_types: Mapping[str, FunctorTypes]
     counter: int = 0
+    tasks: int = 0
     names: Any = field(default_factory=count)
 
 
@@ -59,25 +62,25 @@ class Translation:
         self.surroundings, self.plan, self.relations, self.iteration = surroundings, plan, relations, iteration
         self.kinds = [kind for _, kind in plan.slots]
 
-    def heads(self) -> Query:
+    def heads(self) -> Select:
         """The tuples that the plan derives, each as often as it does: columns c0, c1, …"""
         bindings = self.run(self.plan.steps[:-1], ONE)
         last = self.plan.steps[-1]
         assert isinstance(last, steps.Emit)
         return self.emitted(bindings, last.args)
 
-    def filed(self, keep: Callable[[tuple[steps.Part, ...]], Sql]) -> Query:
+    def filed(self, keep: Callable[[tuple[steps.MatchedRow, ...]], Sql]) -> Select:
         """The heads of those derivations that `keep` chooses by their parts' iterations."""
         bindings = self.run(self.plan.steps[:-1], ONE)
         last = self.plan.steps[-1]
         assert isinstance(last, steps.File)
-        parts = tuple(part for part in last.parts if part.role is not steps.Role.VALUE)
+        parts = last.parts
         return self.emitted(bindings.where(keep(parts)), last.args)
 
-    def emitted(self, bindings: Query, args: tuple[Operand, ...]) -> Query:
+    def emitted(self, bindings: Select, args: tuple[Operand, ...]) -> Select:
         return bindings.select({column(i): self.value(arg) for i, arg in enumerate(args)} or {ALONE: "true"})
 
-    def run(self, plan_steps: tuple[steps.Step, ...], bindings: Query) -> Query:
+    def run(self, plan_steps: tuple[steps.Step, ...], bindings: Select) -> Select:
         """The bindings after the steps."""
         for step in plan_steps:
             if isinstance(step, steps.Scan) and bindings is ONE:
@@ -86,7 +89,7 @@ class Translation:
                 bindings = self.step(step, bindings)
         return bindings
 
-    def step(self, step: steps.Step, bindings: Query) -> Query:
+    def step(self, step: steps.Step, bindings: Select) -> Select:
         match step:
             case steps.Scan(match=match) | steps.Probe(match=match):
                 return self.join(bindings, match, "INNER")
@@ -111,7 +114,7 @@ class Translation:
                 return self.numbered(bindings, target)
             case steps.CurrentIteration(target=target):
                 return self.bind(bindings, target, f"{self.iteration}L")
-            case steps.Aggregate():
+            case steps.AggregateStep():
                 return self.aggregated(bindings, step)
         raise InternalError(f"{type(step).__name__} inside a plan")
 
@@ -123,14 +126,14 @@ class Translation:
     def value(self, operand: Operand) -> Sql:
         return f"s{operand.index}" if isinstance(operand, Slot) else constant(operand)
 
-    def bind(self, bindings: Query, target: int, value: Sql | Column) -> Query:
+    def bind(self, bindings: Select, target: int, value: Sql | Column) -> Select:
         """One more slot; a Python function, which has no text, is a step of its own."""
         if isinstance(value, Sql):
             return bindings.adding({f"s{target}": value})
         frame = bindings.frame(self.surroundings.spark).withColumn(f"s{target}", value)
         return of_frame(frame, (*bindings.columns, f"s{target}"), bindings.single)
 
-    def filtered(self, bindings: Query, step: steps.Filter) -> Query:
+    def filtered(self, bindings: Select, step: steps.Filter) -> Select:
         left, right = self.value(step.left), self.value(step.right)
         condition = arithmetic.compare(step.op, step.kind, left, right)
         if condition is not None:
@@ -138,7 +141,7 @@ class Translation:
         frame = bindings.frame(self.surroundings.spark).where(functors.matches(step.op, left, right))
         return of_frame(frame, bindings.columns, bindings.single)
 
-    def computed(self, bindings: Query, step: steps.Compute) -> Query:
+    def computed(self, bindings: Select, step: steps.Compute) -> Select:
         values = [self.value(arg) for arg in step.args]
         kinds = (*step.arg_kinds, *step.arg_kinds[-1:] * (len(values) - len(step.arg_kinds)))  # the last may repeat
         found = arithmetic.compute(self.plan.rule, step.op, step.kind, values, kinds)
@@ -146,17 +149,17 @@ class Translation:
         return self.bind(bindings, step.target, python)
 
     def called(self, name: str, args: tuple[Operand, ...]) -> Column:
-        kinds, result = self.surroundings.functor_kinds[name]
-        function = self.surroundings.functors[name]
-        return functors.call(self.plan.rule, name, function, [self.value(arg) for arg in args], kinds, result)
+        types = self.surroundings.functor_types[name]
+        function, values = self.surroundings.functors[name], [self.value(arg) for arg in args]
+        return functors.call(self.plan.rule, name, function, values, types.kinds, types.result.kind)
 
-    def generated(self, bindings: Query, target: int, kind: Kind, args: list[Sql]) -> Query:
+    def generated(self, bindings: Select, target: int, kind: Kind, args: list[Sql]) -> Select:
         if kind is Kind.NUMBER:
             values = arithmetic.numbers(args[0], args[1], args[2] if len(args) > 2 else None)
             return self.bind(bindings, target, f"explode({values})")
         return self.bind(bindings, target, F.explode(functors.values_in_range(kind, args)))
 
-    def unpacked(self, bindings: Query, step: steps.Unpack) -> Query:
+    def unpacked(self, bindings: Select, step: steps.Unpack) -> Select:
         record = self.value(step.record)
         conditions = [is_record(record, step.arity)]
         for place, operand in step.checks:
@@ -164,7 +167,7 @@ class Translation:
         taken = {f"s{s}": unpack(record, step.arity, i, self.kinds[s]) for i, s in step.outputs}
         return bindings.where(conjunction(conditions)).adding(taken)
 
-    def numbered(self, bindings: Query, target: int) -> Query:
+    def numbered(self, bindings: Select, target: int) -> Select:
         """Numbers of the counter, in the order of the bindings: the same bindings get the same numbers."""
         order = ", ".join(bindings.columns)
         number = f"cast(row_number() OVER (ORDER BY {order}) + {self.surroundings.counter - 1} AS bigint)"
@@ -172,7 +175,7 @@ class Translation:
 
     # ---- atoms
 
-    def matched(self, match: steps.Match, keys: Mapping[int, str]) -> Query:
+    def matched(self, match: steps.Match, keys: Mapping[int, str]) -> Select:
         """The tuples that fit what is constant in a match: its outputs, and the key columns under other names."""
         conditions = [
             f"{column(place)} = {constant(operand)}" for place, operand in match.key if not isinstance(operand, Slot)
@@ -199,13 +202,18 @@ class Translation:
             found |= {f"b{row}": BEFORE, f"w{row}": NOW}
         return found
 
-    def join(self, bindings: Query, match: steps.Match, how: str) -> Query:
+    def join(self, bindings: Select, match: steps.Match, how: str) -> Select:
         number = next(self.surroundings.names)
         needed = {place for place, operand in match.key if isinstance(operand, Slot)}
         needed |= {bound.column for bound in match.bounds if isinstance(bound.operand, Slot)}
         keys = {place: f"k{number}_{place}" for place in sorted(needed)}
         found = self.matched(match, keys)
-        conditions = [f"s{o.index} = {keys[place]}" for place, o in match.key if isinstance(o, Slot)]
+        equal = [(f"s{o.index}", keys[place]) for place, o in match.key if isinstance(o, Slot)]
+        sent = found.sent or (bindings.sent and how == "INNER")  # other joins can only send the right side
+        if equal and self.surroundings.tasks and not sent:
+            bindings = bindings.partitioned(self.surroundings.tasks, [slot for slot, _ in equal])
+            found = found.partitioned(self.surroundings.tasks, [key for _, key in equal])
+        conditions = [f"{slot} = {key}" for slot, key in equal]
         conditions += [
             _holds(bound, keys[bound.column], self.value(bound.operand))
             for bound in match.bounds
@@ -217,7 +225,7 @@ class Translation:
             return bindings.join(found, None)
         return bindings.join(found.limit(1), "true", how)
 
-    def absent(self, bindings: Query, match: steps.Match) -> Query:
+    def absent(self, bindings: Select, match: steps.Match) -> Select:
         if match.row is None:
             return self.join(bindings, match, "LEFT ANTI")
         joined = self.join(bindings, replace(match, view=View.ALL), "LEFT")
@@ -227,7 +235,7 @@ class Translation:
 
     # ---- aggregates
 
-    def aggregated(self, bindings: Query, step: steps.Aggregate) -> Query:
+    def aggregated(self, bindings: Select, step: steps.AggregateStep) -> Select:
         """The matches of the body for each distinct group, folded, and joined with the bindings."""
         target = f"s{step.target}"
         injected = [f"s{slot}" for slot in sorted(reads(step))]

@@ -1,14 +1,12 @@
-"""The paper's Update (paper 002, Algorithm 3, with section 3.3) for one stratum, one Spark action per iteration.
+"""The paper's Update (paper 002, Algorithm 3, with section 3.3) for one stratum, two Spark actions per iteration.
 
-The sets of `evaluate/update_paper.py`, as filters over the stratum's transition, a frame with the iterations of each
-tuple before (`_b`) and now (`_w`), at the beginning of iteration k:
+The sets are those of `plan/paper_sets.py`, as filters over the stratum's transition, a frame with the iterations of
+each tuple before (`_b`) and now (`_w`): N_k^o and N_k are the tuples with `_b` = k and with `_w` = k.
 
-    N_k^o, N_k        _b = k, _w = k             I_{k-1}^o, I_{k-1}   _b < k, _w < k
-    I_{k-1}^-         _b < k and not _w < k      I_{k-1}^+            _w < k and not _b < k
-
-`_w` < k is final, and `_w` >= k still what it was, so N#_k begins as N#o_k. An iteration unites the heads of the three
-terms (`plan/paper_terms.py`; decision 0005 says where they depart from the printed text) with the transition, and one
-aggregation makes the next: what is taken from a count, and what is added. Plans whose diff is empty are left out.
+`_w` < k is final, and `_w` >= k still what it was, so N#_k begins as N#o_k. An iteration finds the heads of the three
+terms (`plan/orders/paper_terms.py`) and then what they make of the states of these tuples: what is taken from a count,
+and what is added. Plans whose diff is empty are left out. Only the tuples that have changed are written (`touched.py`);
+all others are read where they lie.
 """
 
 from __future__ import annotations
@@ -17,48 +15,40 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 
-from tidelog.plan.paper_terms import Switches, Term, TermPlan, minus, plus, term_plans
+from tidelog.epochs.budget import Allowance
+from tidelog.plan.orders.paper_terms import PaperTerm, Switches, TermPlan, minus, plus, term_plans
+from tidelog.plan.paper_sets import counted, in_minus, in_plus, wanted
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.plan.steps import File, Part, Role, View
+from tidelog.plan.steps import File, MatchedRow, Role, View
 from tidelog.spark.dataframe.fixpoint import Evaluation
-from tidelog.spark.dataframe.sql import Query, Sql, conjunction, union
-from tidelog.spark.dataframe.strata import Program, estimate
-from tidelog.spark.dataframe.tables import Table, in_one_task
-from tidelog.spark.dataframe.transitions import (
-    ABSENT,
-    BEFORE_COUNT,
-    MERGED,
-    NOW_COUNT,
-    STATES,
-    Transition,
-    is_there,
-    unchanged,
-)
+from tidelog.spark.dataframe.sql import TRUE, Select, Sql, SqlExpression, union
+from tidelog.spark.dataframe.strata import FrameProgram, estimate
+from tidelog.spark.dataframe.tables import BROADCAST, FEW, Table, in_one_task, is_small, tasks_for
+from tidelog.spark.dataframe.touched import Touched
+from tidelog.spark.dataframe.transitions import BEFORE_COUNT, NOW_COUNT, Transition, is_there
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW, Translation
-from tidelog.store.update import OverBudget
 
 SWITCHES = Switches(diffs="eager", rediscovery="joined", scheduling="diff-first")
-TERMS = {Term.DELETION: "_deleted", Term.INSERTION: "_inserted", Term.REDISCOVERY: "_rediscovered"}
-WORK = "_work"
-Diff = Callable[[int, Sql, Sql], Sql]
+TERMS = {PaperTerm.DELETION: "_deleted", PaperTerm.INSERTION: "_inserted", PaperTerm.REDISCOVERY: "_rediscovered"}
+Diff = Callable[[int, SqlExpression, SqlExpression], SqlExpression]
 
 
-class PaperUpdate:
+class FramePaperUpdate:
     """Algorithm 3 for one stratum. `tables` are those before the epoch; `changes` has the transitions of the relations
     that changed below the stratum, `facts` that of the input facts if the stratum's own are among them."""
 
     def __init__(
         self,
         evaluation: Evaluation,
-        program: Program,
+        program: FrameProgram,
         stratum: StatefulStratum,
         tables: Mapping[str, Table],
         changes: Mapping[str, Transition],
         facts: Transition | None,
-        budget: int,
+        allowance: Allowance,
     ) -> None:
         self.evaluation, self.stratum, self.tables, self.changes = evaluation, stratum, tables, changes
-        self.facts, self.budget, self.work = facts, budget, 0
+        self.facts, self.allowance, self.work = facts, allowance, 0
         self.old = tables[stratum.relations[0]]
         self.layout = self.old.layout
         self.rows = sum(tables[name].counts[name] for name in (*stratum.inputs, *stratum.relations))
@@ -68,91 +58,100 @@ class PaperUpdate:
             self.diffs |= {minus(name): (name, in_minus), plus(name): (name, in_plus)}
         kinds = {diff: program.kinds[name] for diff, (name, _) in self.diffs.items()}
         sizes.arities |= {diff: len(columns) for diff, columns in kinds.items()}
-        self.surroundings = replace(evaluation.surroundings, kinds={**program.kinds, **kinds})
+        self.surroundings = replace(
+            evaluation.surroundings, kinds={**program.kinds, **kinds}, tasks=tasks_for(self.rows)
+        )
         self.plans = [p for rule in stratum.rules for p in term_plans(rule, stratum.relations, sizes, SWITCHES)]
         self.sizes: dict[str, int] = {}
+        self.touched = Touched(evaluation.checkpoints, self.old, self.rows)
 
     def run(self) -> Transition:
-        rows = self.begin()
+        self.begin()
         for k in count(1):  # line 6
             self.evaluation.watch(k, self.old.size)
-            rows, counts = self.iterate(rows, k)
-            if self.work > self.budget:
-                raise OverBudget
-            if counts["N_k"] == 0 or not self.stratum.recursive:  # line 16; without recursion N_2 is empty
+            self.iterate(k)
+            if not self.stratum.recursive or not self.touched.is_level(k):  # line 16; without recursion N_2 is empty
                 break
-        return Transition.of(self.layout, end_with(rows, self.layout.columns, k), counts)
+            self.allowance.look(k, self.work)
+        return self.touched.transition(k)
 
-    def begin(self) -> Query:
+    def begin(self) -> None:
         """N_0 of the new state; I_0^- <- E-, I_0^+ <- E+ (lines 1, 4, 5)."""
         for name in self.stratum.inputs:
             if name in self.changes:
                 self.sizes[minus(name)] = self.changes[name].deleted[name]
                 self.sizes[plus(name)] = self.changes[name].inserted[name]
-        rows = unchanged(self.old)
-        if self.facts is None:
-            return rows
-        for name in self.stratum.relations:
-            self.sizes[minus(name)] = self.facts.deleted.get(name, 0)
-            self.sizes[plus(name)] = self.facts.inserted.get(name, 0)
-        return self.with_facts(rows, self.facts)
+        if self.facts is not None:
+            for name in self.stratum.relations:
+                self.sizes[minus(name)] = self.facts.deleted.get(name, 0)
+                self.sizes[plus(name)] = self.facts.inserted.get(name, 0)
+            self.enter(self.facts)
 
-    def with_facts(self, known: Query, facts: Transition) -> Query:
-        layout = self.layout
-        rows = [known.adding({"fact": "''"})]
-        for name in (name for name in self.stratum.relations if name in facts.layout.kinds):
-            rows.append(layout.tagged(name, facts.rows_inserted(name), ABSENT | {"fact": "'inserted'"}))
-            rows.append(layout.tagged(name, facts.rows_deleted(name), ABSENT | {"fact": "'deleted'"}))
-        found = in_one_task(union(rows), self.rows).grouped(layout.columns, MERGED | {"fact": "max(fact)"})
+    def enter(self, facts: Transition) -> None:
+        """The facts that came and went are touched."""
+        layout, rows = self.layout, []
+        names = [name for name in self.stratum.relations if name in facts.layout.kinds]
+        for name in names:
+            rows.append(layout.tagged(name, facts.rows_inserted(name), {"fact": "'inserted'"}))
+            rows.append(layout.tagged(name, facts.rows_deleted(name), {"fact": "'deleted'"}))
+        size = sum(facts.inserted[name] + facts.deleted[name] for name in names)
+        found = self.touched.with_states(union(rows), size, {"fact": "''"}, {"fact": "max(fact)"})
         now = f"CASE fact WHEN 'inserted' THEN 0 WHEN 'deleted' THEN {NEVER} ELSE {NOW} END"
         number = f"CASE fact WHEN 'inserted' THEN 1L WHEN 'deleted' THEN 0L ELSE {NOW_COUNT} END"
         kept = {c: c for c in (*layout.columns, BEFORE, BEFORE_COUNT)}
-        return found.select(kept | {NOW: now, NOW_COUNT: number})
+        self.touched.take(found.select(kept | {NOW: now, NOW_COUNT: number}), {}, 0)
 
     # ---- an iteration
 
-    def iterate(self, known: Query, k: int) -> tuple[Query, dict[str, int]]:
-        """The transition with N_k made, and what was counted of it as if N_k were the last."""
-        layout = self.layout
-        rows = [known.only((*layout.columns, *STATES)).adding(dict.fromkeys(TERMS.values(), "0"))]
+    def iterate(self, k: int) -> None:
+        """Make N_k: by two actions, or one if nothing is derived in another way than before."""
+        layout, found = self.layout, []
         for plan in self.plans:
             if self.sizes.get(plan.guard):
                 marks = {name: str(int(plan.term is term)) for term, name in TERMS.items()}
                 head = plan.plan.steps[-1]
                 assert isinstance(head, File)
-                rows.append(layout.tagged(head.relation, self.heads(plan, known, k), ABSENT | marks))
-        made = make_N(layout.columns, in_one_task(union(rows), self.rows), k)
-        metrics = {"N_k": f"count_if({NOW} = {k})", WORK: f"sum({WORK})"} | Transition.counted(layout, ended(k))
-        metrics |= layout.counted(in_minus(k + 1, BEFORE, NOW), "I-") | layout.counted(
-            in_plus(k + 1, BEFORE, NOW), "I+"
-        )
-        taken, counts = self.evaluation.checkpoints.take(made, metrics)
-        self.work += counts[WORK]
+                found.append(layout.tagged(head.relation, self.heads(plan, k), marks))
+        if not found:
+            return
+        sums = {name: f"sum({name})" for name in TERMS.values()}
+        grouped = self.touched.together(found, self.touched.size).grouped(layout.columns, sums)
+        work = " + ".join(TERMS.values())
+        heads, counts = self.evaluation.checkpoints.take(grouped, {"heads": "count(1)", "work": f"sum({work})"})
+        self.work += counts["work"]
+        if not counts["heads"]:
+            return
+        rows = self.touched.with_states(heads, counts["heads"], dict.fromkeys(TERMS.values(), "0L"), sums)
+        metrics = layout.counted(states(in_minus, k + 1), "I-") | layout.counted(states(in_plus, k + 1), "I+")
+        counts = self.touched.take(make_N(layout.columns, rows, k), metrics, k)
         for name in self.stratum.relations:
             self.sizes[minus(name)], self.sizes[plus(name)] = counts[f"I-{name}"], counts[f"I+{name}"]
-        return taken, counts
 
-    def heads(self, plan: TermPlan, known: Query, k: int) -> Query:
+    def heads(self, plan: TermPlan, k: int) -> Select:
         """Line 10: the heads of a term's derivations."""
-        translation = Translation(self.surroundings, plan.plan, self.views(known, k))
+        translation = Translation(self.surroundings, plan.plan, self.views(k))
         return translation.filed(lambda parts: chosen(plan, parts, k))
 
-    def views(self, known: Query, k: int) -> Callable[[str, View], Query]:
-        def view(name: str, seen: View) -> Query:
-            base, diff = self.diffs.get(name, (name, None))
-            rows = self.both_states(base, known)
-            if diff is not None:
-                rows = rows.where(diff(k, BEFORE, NOW))
-            elif seen is not View.ALL:
+    def views(self, k: int) -> Callable[[str, View], Select]:
+        def view(name: str, seen: View) -> Select:
+            if name in self.diffs:
+                base, diff = self.diffs[name]
+                rows = self.both_states(base, self.touched.rows).where(states(diff, k))
+                sent = not is_small(self.rows) and self.sizes.get(name, 0) <= BROADCAST
+                return rows.sent_to_all() if sent else in_one_task(rows, self.rows)
+            rows = self.both_states(name, self.touched.known())
+            if seen is not View.ALL:
                 rows = rows.where(f"{BEFORE if seen is View.BEFORE else NOW} < {k}")
+            if not is_small(self.rows) and self.tables[name].counts[name] <= FEW:
+                return rows.sent_to_all()
             return in_one_task(rows, self.rows)
 
         return view
 
-    def both_states(self, name: str, known: Query) -> Query:
+    def both_states(self, name: str, own: Select) -> Select:
         """The tuples of a relation before and now; those of lower strata are in iteration 0."""
         if name in self.stratum.relations:
-            return self.layout.rows(name, known, BEFORE, NOW)
+            return self.layout.rows(name, own, BEFORE, NOW)
         if name not in self.changes:
             return self.tables[name].relation(name).adding({BEFORE: "0", NOW: "0"})
         change = self.changes[name]
@@ -160,70 +159,30 @@ class PaperUpdate:
         return rows.adding({c: f"IF({is_there(c)}, 0, {NEVER})" for c in (BEFORE, NOW)})
 
 
-def chosen(plan: TermPlan, parts: tuple[Part, ...], k: int) -> Sql:
+def states(diff: Diff, k: int) -> Sql:
+    """Whether a tuple is in a diff, by its states."""
+    return diff(k, SqlExpression(BEFORE), SqlExpression(NOW)).text
+
+
+def chosen(plan: TermPlan, parts: tuple[MatchedRow, ...], k: int) -> Sql:
     """Which derivations of a plan the term has in iteration k."""
-    before, now = [f"b{part.row}" for part in parts], [f"w{part.row}" for part in parts]
-    negated = [part.role is Role.NEGATED for part in parts]
-    match plan.term:
-        case Term.DELETION:  # Pi#[I_{k-1}^o | N_{k-1}^o | I_{k-1}^-, I_0^+]
-            diffs = [(in_plus if n else in_minus)(k, b, w) for n, b, w in zip(negated, before, now, strict=True)]
-            return conjunction((f"{level(before, negated)} = {k - 1}", *is_first(diffs, plan.diff)))
-        case Term.INSERTION:  # Pi#[I_{k-1} | N_{k-1} | I_{k-1}^+, I_0^-]
-            diffs = [(in_minus if n else in_plus)(k, b, w) for n, b, w in zip(negated, before, now, strict=True)]
-            return conjunction((f"{level(now, negated)} = {k - 1}", *is_first(diffs, plan.diff)))
-    # Pi#[I_{k-1}^o and I_{k-1} | N_{k-1}], where no negated tuple is in either
-    absent = [f"{b} = {NEVER}" for n, b in zip(negated, before, strict=True) if n]
-    return conjunction((f"{level(now, negated)} = {k - 1}", f"{level(before, negated)} < {k}", *absent))
+    before, now = ([SqlExpression(f"{state}{part.row}") for part in parts] for state in "bw")
+    return wanted(plan, k, before, now, [part.role is Role.NEGATED for part in parts], TRUE, NEVER).text
 
 
-def make_N(columns: tuple[str, ...], rows: Query, k: int) -> Query:
+def make_N(columns: tuple[str, ...], found: Select, k: int) -> Select:
     """Lines 10 to 13: N#_k from N#o_k and what the terms take from it and add."""
-    deleted, inserted, rediscovered = TERMS.values()
-    found = rows.grouped(columns, MERGED | {name: f"sum({name})" for name in TERMS.values()})
-    less = f"IF({BEFORE} >= {k}, {deleted}, 0)"  # without I_{k-1}^o
-    more = f"({inserted} + IF({BEFORE} < {k}, {rediscovered}, 0))"  # found again: of I_{k-1}^-
-    touched = f"({NOW} >= {k} AND {less} + {more} > 0)"  # without I_{k-1}
+    less, more, again = (
+        f"IF({counted(term, k, SqlExpression(BEFORE), SqlExpression(NOW)).text}, {name}, 0)"
+        for term, name in TERMS.items()
+    )
+    more = f"({more} + {again})"
+    touched = f"({NOW} >= {k} AND {less} + {more} > 0)"
     derived = f"(IF({NOW} = {k}, {NOW_COUNT}, 0) - {less} + {more})"
     return found.select(
         {c: c for c in (*columns, BEFORE, BEFORE_COUNT)}
         | {
             NOW: f"IF({touched}, IF({derived} > 0, {k}, {NEVER}), {NOW})",
             NOW_COUNT: f"IF({touched}, {derived}, {NOW_COUNT})",
-            WORK: f"{deleted} + {inserted} + {rediscovered}",
         }
     )
-
-
-def end_with(rows: Query, columns: tuple[str, ...], k: int) -> Query:
-    """N# ends with N_k: what is left of later N#o is no part of it."""
-    kept = {c: c for c in (*columns, BEFORE, BEFORE_COUNT)}
-    return rows.select(kept | {NOW: ended(k), NOW_COUNT: f"IF({NOW} > {k}, 0L, {NOW_COUNT})"})
-
-
-def ended(k: int) -> Sql:
-    """The iteration of a tuple now, if there are none after k."""
-    return f"IF({NOW} > {k}, {NEVER}, {NOW})"
-
-
-# ---- sets, by the iterations of tuples before and now
-
-
-def in_minus(k: int, before: Sql, now: Sql) -> Sql:
-    """I_{k-1}^-"""
-    return f"({before} < {k} AND {now} >= {k})"
-
-
-def in_plus(k: int, before: Sql, now: Sql) -> Sql:
-    """I_{k-1}^+"""
-    return f"({now} < {k} AND {before} >= {k})"
-
-
-def level(iterations: list[Sql], negated: list[bool]) -> Sql:
-    """The greatest iteration of a derivation's positive parts; 0 if it has none."""
-    return f"greatest(0, 0, {', '.join(i for i, n in zip(iterations, negated, strict=True) if not n) or 0})"
-
-
-def is_first(in_diff: list[Sql], part: int | None) -> list[Sql]:
-    """That this part is the first that is in the diff: so that a derivation with several is counted once."""
-    assert part is not None
-    return [in_diff[part], *(f"NOT {earlier}" for earlier in in_diff[:part])]

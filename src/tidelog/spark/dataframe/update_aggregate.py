@@ -1,6 +1,6 @@
 """Update of an aggregate relation: the groups that a change touches are computed again, no others.
 
-The plans are those of `evaluate/touched_groups.py`. All of it is one Spark action.
+The plans are those of `plan/orders/touched_groups.py`. All of it is one Spark action.
 """
 
 from __future__ import annotations
@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from tidelog.evaluate.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
-from tidelog.plan.aggregate_relations import AggregateRelation
+from tidelog.plan.core import AggregateRelation
+from tidelog.plan.orders.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.fixpoint import Evaluation
-from tidelog.spark.dataframe.sql import Query, conjunction, union
-from tidelog.spark.dataframe.strata import Program, estimate
-from tidelog.spark.dataframe.tables import Table, column, in_one_task
+from tidelog.spark.dataframe.sql import Select, union
+from tidelog.spark.dataframe.strata import FrameProgram, estimate
+from tidelog.spark.dataframe.tables import Table, column, in_one_task, tasks_for
 from tidelog.spark.dataframe.transitions import ABSENT, NOW_COUNT, STATES, Transition, is_there, merged, unchanged
 from tidelog.spark.dataframe.translate import BEFORE, NEVER, NOW, Translation
 
-Views = Callable[[str, View], Query]
+Views = Callable[[str, View], Select]
 
 
-class AggregateUpdate:
+class FrameAggregateUpdate:
     """One aggregate relation; `tables` are those before the epoch, `changes` what changed below."""
 
     def __init__(
         self,
         evaluation: Evaluation,
-        program: Program,
+        program: FrameProgram,
         aggregate: AggregateRelation,
         tables: Mapping[str, Table],
         changes: Mapping[str, Transition],
@@ -38,8 +38,9 @@ class AggregateUpdate:
         extra = {changed(name): program.kinds[name] for name in program.kinds}
         extra |= {TOUCHED: aggregate.kinds[:-1], VALUES: aggregate.kinds}
         self.sizes.arities |= {name: len(kinds) for name, kinds in extra.items()}
-        self.surroundings = replace(evaluation.surroundings, kinds={**program.kinds, **extra})
         self.rows = sum(tables[name].counts[name] for name in tables)
+        kinds = {**program.kinds, **extra}
+        self.surroundings = replace(evaluation.surroundings, kinds=kinds, tasks=tasks_for(self.rows))
 
     def run(self) -> Transition:
         layout, name = self.old.layout, self.aggregate.relation
@@ -58,15 +59,14 @@ class AggregateUpdate:
         found = merged(layout, in_one_task(union(rows), self.rows))
         return Transition.take(self.evaluation.checkpoints, layout, found)[0]
 
-    def of_groups(self, rows: Query, groups: Query, how: str) -> Query:
+    def of_groups(self, rows: Select, groups: Select, how: str) -> Select:
         """The rows of these groups (LEFT SEMI), or of all others (LEFT ANTI)."""
         columns = [column(i) for i in range(len(self.aggregate.group))]
         if not columns:
             return rows.join(groups.limit(1), "true", how)
-        renamed = groups.select({f"k{c}": c for c in columns})
-        return rows.join(renamed, conjunction(f"{c} = k{c}" for c in columns), how)
+        return rows.matching(groups, columns, how)
 
-    def touched(self) -> Query:
+    def touched(self) -> Select:
         """The groups that have a match more or less."""
         found = []
         for plan in plans_for_touched(self.aggregate, self.sizes):
@@ -81,10 +81,10 @@ class AggregateUpdate:
                 found.append(Translation(self.surroundings, plan.plan, self.views(state, pivot)).heads())
         return in_one_task(union(found), self.rows).distinct()
 
-    def views(self, state: str, more: Mapping[str, Query]) -> Views:
+    def views(self, state: str, more: Mapping[str, Select]) -> Views:
         """The relations in one of the two states."""
 
-        def view(name: str, _: View) -> Query:
+        def view(name: str, _: View) -> Select:
             if name in more:
                 return more[name]
             change = self.changes.get(name)

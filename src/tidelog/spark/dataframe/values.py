@@ -4,7 +4,7 @@ Inside, a column is one of three Spark types, so that relations of different col
 
     number    bigint
     unsigned  bigint, the same 64 bits: sums, joins and groups are those of numbers
-    float     double; Spark holds 0.0 and -0.0 for the same value in joins and groups, and so do relations here
+    float     double, never -0.0; NaN is one value to Spark's joins, groups and comparisons, the greatest of all
     symbol    string
     record    string, a text that lists the fields with their lengths (`records.py`)
 
@@ -21,7 +21,7 @@ from tidelog.analysis.types import Type
 from tidelog.plan.steps import Const
 from tidelog.spark.dataframe.records import record_of_text, text_of_record
 from tidelog.spark.dataframe.sql import Sql, float_literal, number_literal, text_literal
-from tidelog.values import Kind
+from tidelog.values import Kind, canonical
 
 SPARK_TYPES = {
     Kind.NUMBER: "bigint",
@@ -43,7 +43,7 @@ def plain(const: Const) -> int | float | str:
     if const.kind is Kind.UNSIGNED and isinstance(value, int) and value >= 2**63:
         return value - 2**64
     if const.kind is Kind.FLOAT:
-        return float(value) + 0.0
+        return canonical(float(value))
     return str(value) if const.kind is Kind.RECORD else value  # nil, or a branch of an enumeration
 
 

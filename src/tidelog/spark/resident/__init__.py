@@ -1,13 +1,18 @@
 """The columnar executor on Spark: a store that lives in a task of a background job.
 
 ```
- driver:  session ── rendezvous (commands, heartbeats) ──┐
-             │ submits                                    ▼
+ driver:  columnar_session ── rendezvous (commands, heartbeats) ──┐
+             │ submits                                            ▼
              └── job ── barrier task ── worker: LocalSession, exchange (puts and gets)
- other tasks: push facts, fetch rows ──────────────────────▲
+ other tasks: push facts, fetch rows ──────────────────────────────▲
 ```
 
-`rendezvous.py` is the driver's end of the socket and `worker.py` the task's; `messages.py` is what they say, `keys.py`
-who may say it. `exchange.py` is where the worker takes encoded facts from tasks and hands rows to them; `tasks.py` is
-what those tasks run. `job.py` submits and watches the Spark job, `session.py` is the session in front of it all.
+To be read in this order: `commands.py` is what the driver tells a worker, and `transfers.py` what tasks say to its
+exchange; how these travel is in `tidelog.wire`. `worker.py` carries out commands. `exchange.py` is where it takes
+facts from tasks (`gathering.py` enters those of files as they come) and hands rows to them; `tasks.py` is what those
+tasks run. On the driver, `job.py` submits and watches the Spark job, `own_process.py` has the workers of a Spark that
+a command has started for itself, which are no tasks; `crew.py` starts and replaces workers, `common_place.py` sees to
+it that driver and worker mean one place by a state directory, and `history.py` is what a worker that was lost has
+done. `results.py` makes DataFrames of what a worker holds, and `columnar_session.py` is the session in front of it
+all.
 """

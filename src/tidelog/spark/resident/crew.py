@@ -7,53 +7,88 @@ job and the attempts are made for any number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+import contextlib
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
 from tidelog.analysis.check import Checked
 from tidelog.errors import TidelogError, error
-from tidelog.evaluate.limits import Observer
+from tidelog.evaluate.limits import Observer, Silent
 from tidelog.local import Settings
-from tidelog.spark.resident.job import Job, check_slots
-from tidelog.spark.resident.keys import Keys
-from tidelog.spark.resident.messages import Close, Message
-from tidelog.spark.resident.rendezvous import Answer, Member, Rendezvous, WorkerLost
+from tidelog.spark.injected import check_python, check_session
+from tidelog.spark.resident.commands import COMMANDS, Close, Stage, WorkerBeat
+from tidelog.spark.resident.common_place import CommonPlace
+from tidelog.spark.resident.job import Job
+from tidelog.spark.resident.own_process import OwnProcess, reserve_of
 from tidelog.spark.resident.worker import Assignment
-from tidelog.spark.slots import classic_context
+from tidelog.spark.slots import Claim, claim, classic_context, sessions
 from tidelog.state.files import Files
 from tidelog.state.lock import break_lock
+from tidelog.wire.keys import Keys
+from tidelog.wire.messages import Beat, Done, Message
+from tidelog.wire.rendezvous import Member, Rendezvous, WorkerLost
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WORKERS = 1
-PATIENCE = 120.0
-"""Seconds that a worker may take to start: Python, numba, and a state to load. A job that fails ends this at once."""
+Answer = TypeVar("Answer", bound=Message)
 
 
-class Crew:
+@runtime_checkable
+class MemoryObserver(Protocol):
+    """An observer that wants to know how much memory the process has that evaluates, where it is not this one."""
+
+    def memory(self, size: int) -> None: ...
+
+
+class WorkerCrew:
     """See the module's docstring."""
 
     def __init__(
         self, spark: SparkSession, checked: Checked, settings: Settings, observer: Observer | None = None
     ) -> None:
-        check_slots(spark, WORKERS)
         self.spark, self.checked, self.settings = spark, checked, settings
-        self.keys = Keys.new()
-        self.rendezvous = Rendezvous(driver_host(spark), self.keys, observer)
+        self._observer = observer or Silent()
+        self._shown: Stage | None = None  # the stage that the observer was told of last
+        self._reserve = reserve_of(spark)
+        self._claim: Claim | None = None
+        if self._reserve is None:
+            self._claim = claim(spark, WORKERS)
+        try:
+            if self._reserve is None:
+                check_python(spark)
+            self.keys = Keys.new()
+            self.rendezvous = Rendezvous(driver_host(spark), self.keys, COMMANDS, watch=self._watch)
+        except BaseException:
+            self._give_back()
+            raise
         self.attempt = 0
-        self.job: Job | None = None
+        self.job: Job | OwnProcess | None = None
         self.worker: Member | None = None
 
     def start(self) -> Member:
         """Submit a fresh job and wait for its worker."""
+        check_session(self.spark)
         self.attempt += 1
-        assignment = Assignment(self.rendezvous.address, self.keys, self.attempt, self.checked.program, self.settings)
-        self.job = Job(self.spark, assignment, WORKERS)
+        with CommonPlace(self.settings, self._elsewhere) as place:
+            return self._started(place)
+
+    def _started(self, place: CommonPlace) -> Member:
+        assignment = Assignment(
+            self.rendezvous.address, self.keys, self.attempt, self.checked.program, self.settings, place.token,
+            sessions(self.spark),
+        )  # fmt: skip
+        if self._reserve is None:
+            self.job = Job(self.spark, assignment, WORKERS)
+        else:
+            self.job = self._reserve.take()
+            self.job.assign(assignment)
         try:
-            self.worker = self.rendezvous.joined(0, self.attempt, self.job.alive, PATIENCE)
+            self.worker = self.rendezvous.joined(0, self.attempt, self.job.alive, self.job.patience)
         except TidelogError:
             self.job = None
             raise
@@ -68,16 +103,45 @@ class Crew:
             ) from None  # fmt: skip
         return self.worker
 
-    def tell(self, make: Callable[[int], Message], tables: Sequence[pa.Table] = ()) -> Answer:
-        """A command to the worker. Raises `WorkerLost` if it is gone."""
+    def tell(
+        self, command: Message, kind: type[Answer], tables: Sequence[pa.Table] = ()
+    ) -> tuple[Answer, list[pa.Table]]:
+        """The worker's answer to a command. Raises `WorkerLost` if it is gone."""
         if self.worker is None or self.job is None:
             raise WorkerLost("it has not started")
-        return self.rendezvous.command(self.worker, make, tables, self.job.alive)
+        return self.rendezvous.ask(self.worker, command, kind, self.job.alive, tables)
+
+    def _watch(self, beat: Beat) -> None:
+        """Tell whoever watches how far the worker has come."""
+        if not isinstance(beat, WorkerBeat) or beat.stage is None or not self.rendezvous.is_asked:
+            return
+        if isinstance(self._observer, MemoryObserver):
+            self._observer.memory(beat.memory)
+        stage = beat.stage
+        if self._shown is None or stage.place != self._shown.place:
+            self._observer.stratum(*stage.place)
+        self._shown = stage
+        self._observer.progress(stage.iteration, stage.tuples)
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether the worker may be on another machine."""
+        context = classic_context(self.spark)
+        return context is None or not str(context.master).startswith("local")
 
     def check(self) -> None:
-        """Raise `WorkerLost` if the worker is known to be gone."""
-        if self.job is not None:
-            self.job.alive()
+        """Raise `WorkerLost` if the worker is gone. It is given time for a sign of life: for a moment after its loss
+        only those who talk to it have noticed."""
+        if self.worker is None or self.job is None:
+            raise WorkerLost("it has not started")
+        self.rendezvous.sign_of_life(self.worker, self.job.alive)
+
+    @property
+    def last_size(self) -> str:
+        """What is known of the worker's memory, as part of a sentence."""
+        if self.worker is None or not self.worker.memory:
+            return ""
+        return f" (it had {self.worker.memory / 2**20:,.0f} MiB of memory when it was last heard of)"
 
     def dismiss(self) -> None:
         """End a job whose worker is lost, and take the state's lock away from it: on another machine, nobody could tell
@@ -90,13 +154,33 @@ class Crew:
 
     def close(self) -> None:
         """Let the worker go home."""
-        if self.job is not None:
-            try:
-                self.tell(Close)
-                self.job.end(5.0)
-            except WorkerLost:
-                self.dismiss()
-        self.rendezvous.close()
+        try:
+            if self.job is not None:
+                try:
+                    self.tell(Close(), Done)
+                    self.job.end(5.0)
+                except WorkerLost:
+                    self.dismiss()
+            self.rendezvous.close()
+        finally:
+            self._give_back()
+
+    def forget(self) -> None:
+        """Close, for a session that nobody can reach any more: in another thread, because this one may be doing
+        anything when the session is collected."""
+        if self._claim is not None:
+            self._claim.leave()
+
+        def close() -> None:
+            with contextlib.suppress(Exception):  # there is nobody to be told
+                self.close()
+
+        with contextlib.suppress(RuntimeError):  # the interpreter is ending, and everything with it
+            threading.Thread(target=close, name="tidelog-close", daemon=True).start()
+
+    def _give_back(self) -> None:
+        if self._claim is not None:
+            self._claim.give_back()
 
 
 def driver_host(spark: SparkSession) -> str:

@@ -20,75 +20,76 @@ import numpy as np
 import pyarrow as pa
 import zmq
 
+from tidelog import room
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import error
 from tidelog.evaluate.bindings import Words
 from tidelog.io.codec import decode_column
 from tidelog.local import LocalSession
 from tidelog.spark.resident.gathering import Gathering
-from tidelog.spark.resident.keys import Keys
-from tidelog.spark.resident.messages import Done, Get, Malformed, Message, Put, Taken, failure, frames_of, message_of
+from tidelog.spark.resident.transfers import TRANSFERS, Get, Put, Rows, Side, Wanted, failure
 from tidelog.store import Relation
 from tidelog.values import Kind
+from tidelog.wire.codec import MalformedMessage
+from tidelog.wire.messages import Done, Message
+from tidelog.wire.sockets import Sockets, until_closed
 
 MOST_CHANGES = 1 << 28
 """Bytes of changes of past epochs that are kept for whoever reads them late."""
 
-ROWS, FACTS = "rows", "facts"
-"""What can be asked for: the tuples of a relation, those that were given; else a side of a change."""
+TAKING = "while taking facts from Spark's tasks"
+"""What the worker was doing when it had no memory left."""
 
 
 class Exchange(threading.Thread):
     """See the module's docstring. `working` is held by whoever uses the session."""
 
-    def __init__(self, session: LocalSession, keys: Keys, host: str) -> None:
+    def __init__(self, session: LocalSession, sockets: Sockets, host: str) -> None:
         super().__init__(name="tidelog-exchange", daemon=True)
         self.session = session
         self.working = threading.RLock()
         self._parts: dict[str, dict[str, list[Words]]] = {}
         self._gatherings: dict[str, Gathering] = {}
-        self._changes: OrderedDict[tuple[int, str], Words] = OrderedDict()
-        self._read: tuple[str, int, Words] | None = None  # the rows that tasks are reading now
-        context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
-        self._socket = context.socket(zmq.ROUTER)
-        self._socket.linger = 0
-        keys.serve(self._socket)
-        port = self._socket.bind_to_random_port(f"tcp://{host}")
-        self.address = f"tcp://{host}:{port}"
+        self._changes: OrderedDict[Wanted, Words] = OrderedDict()
+        self._read: tuple[Wanted, Words] | None = None  # the rows that tasks are reading now
+        self._socket, self.address = sockets.bound(zmq.ROUTER, host)
 
     def run(self) -> None:
-        while True:
-            sender, *frames = self._socket.recv_multipart()
-            try:
-                message, tables = message_of(frames)
-            except Malformed:
-                continue
-            with self.working:
-                answer, answered = self._answer(message, tables)
-            self._socket.send_multipart([sender, *frames_of(answer, answered)], copy=False)
+        with until_closed(self._socket):
+            while True:
+                sender, *frames = self._socket.recv_multipart()
+                try:
+                    message, tables, number = TRANSFERS.parcel(frames)
+                except MalformedMessage:
+                    continue
+                with self.working:
+                    answer, answered = self._answer(message, tables)
+                self._socket.send_multipart([sender, *TRANSFERS.frames(answer, answered, number)], copy=False)
 
     def _answer(self, message: Message, tables: list[pa.Table]) -> tuple[Message, list[pa.Table]]:
         try:
             match message:
                 case Put():
                     self._put(message, tables[0])
-                    return Taken(message.part), []
+                    return Done(), []
                 case Get():
-                    return Done(0), [self._get(message)]
+                    return Rows(), [self.rows(message.wanted, message.start, message.stop)]
         except Exception as problem:
-            return failure(0, problem), []
-        return failure(0, ValueError(f"an exchange is not told {type(message).__name__}")), []
+            return failure(problem), []
+        return failure(ValueError(f"an exchange is not told {type(message).__name__}")), []
 
     # ---- facts
 
     def _put(self, put: Put, table: pa.Table) -> None:
-        words = self.session.words(put.relation, table)
-        if put.gathering:
-            if put.gathering not in self._gatherings:
-                self._gatherings[put.gathering] = Gathering(self.session)
-            self._gatherings[put.gathering].enter(put.relation, words, put.expected)
-        else:
-            self._parts.setdefault(put.part, {}).setdefault(put.relation, []).append(words)
+        with self.session.limited(TAKING):
+            room.ensure()  # one batch is not large, but they add up
+            words = self.session.words(put.relation, table)
+            if put.gathering:
+                if put.gathering not in self._gatherings:
+                    self._gatherings[put.gathering] = Gathering(self.session)
+                self._gatherings[put.gathering].enter(put.relation, words, put.expected)
+            else:
+                self._parts.setdefault(put.part, {}).setdefault(put.relation, []).append(words)
 
     def taken(self, parts: dict[str, list[str]]) -> dict[str, Words]:
         """The facts of some parts, by relation; all other parts are forgotten."""
@@ -115,42 +116,41 @@ class Exchange(threading.Thread):
 
     # ---- rows
 
-    def remember_changes(self, epoch: int, sides: Mapping[str, dict[str, Words]]) -> None:
+    def remember_changes(self, epoch: int, sides: Mapping[Side, dict[str, Words]]) -> None:
         """Keep an epoch's changes for readers; the oldest go when they are too many."""
         self._read = None
         for side, changed in sides.items():
             for name, rows in changed.items():
-                self._changes[epoch, f"{side} {name}"] = rows
+                self._changes[Wanted(name, side, epoch)] = rows
         while len(self._changes) > 1 and sum(rows.nbytes for rows in self._changes.values()) > MOST_CHANGES:
             self._changes.popitem(last=False)
 
-    def _get(self, get: Get) -> pa.Table:
-        what, name = get.source.split(" ")
-        rows = self._rows(get, name) if what in (ROWS, FACTS) else self._changed(get, name)
-        return self._columns(rows[get.start : get.stop], self.session.checked.relations[name])
+    def rows(self, wanted: Wanted, start: int, stop: int) -> pa.Table:
+        """The rows that are asked for. Whoever calls this is `working`."""
+        rows = self._rows(wanted) if wanted.side in (Side.ROWS, Side.FACTS) else self._changed(wanted)
+        return self._columns(rows[start:stop], self.session.checked.relations[wanted.relation])
 
-    def _rows(self, get: Get, name: str) -> Words:
-        if get.epoch != self.session.epoch:
+    def _rows(self, wanted: Wanted) -> Words:
+        if wanted.epoch != self.session.epoch:
             raise error(
-                "TL1210", f"the tuples of `{name}` in epoch {get.epoch} are gone: the session is in epoch "
-                f"{self.session.epoch}",
+                "TL1210", f"the tuples of `{wanted.relation}` in epoch {wanted.epoch} are gone: the session is in "
+                f"epoch {self.session.epoch}",
                 help="ask the session for the relation again, or keep a DataFrame with cache() and an action "
-                "before the "
-                "next epoch",
+                "before the next epoch",
             )  # fmt: skip
-        if self._read is None or self._read[:2] != (get.source, get.epoch):
+        if self._read is None or self._read[0] != wanted:
             engine = self.session.ready()
-            rows = engine.facts(name) if get.source.startswith(FACTS) else engine.rows(name)
-            self._read = get.source, get.epoch, rows
-        return self._read[2]
+            read = engine.facts if wanted.side is Side.FACTS else engine.rows
+            self._read = wanted, read(wanted.relation)
+        return self._read[1]
 
-    def _changed(self, get: Get, name: str) -> Words:
-        if (get.epoch, get.source) not in self._changes:
+    def _changed(self, wanted: Wanted) -> Words:
+        if wanted not in self._changes:
             raise error(
-                "TL1210", f"the changes of `{name}` in epoch {get.epoch} are no longer kept",
+                "TL1210", f"the changes of `{wanted.relation}` in epoch {wanted.epoch} are no longer kept",
                 help="read an epoch's changes before many large epochs follow, or give the session a state directory",
             )  # fmt: skip
-        return self._changes[get.epoch, get.source]
+        return self._changes[wanted]
 
     def _columns(self, rows: Words, info: RelationInfo) -> pa.Table:
         """Rows as columns named by position."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 
 from tidelog.evaluate.bindings import Words
 from tidelog.local import LocalSession
@@ -33,7 +34,8 @@ class Gathering:
         if name not in self._relations:
             self._relations[name] = self._session.gather(name)
         relation = self._relations[name]
-        self._waiting.append(self._thread.submit(self._insert, relation, words, expected))
+        limited = copy_context()  # the limits of whoever calls hold for the thread as well
+        self._waiting.append(self._thread.submit(limited.run, self._insert, relation, words, expected))
         while len(self._waiting) > AHEAD:
             self._waiting.popleft().result()
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from tidelog.analysis.check import Checked
 from tidelog.spark.cut import cutter
 from tidelog.spark.frames import Frame
+from tidelog.spark.on_spark import ChangeSet
 from tidelog.spark.read import Given
-from tidelog.spark.session import ChangeSet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

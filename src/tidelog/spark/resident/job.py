@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from tidelog.errors import error
-from tidelog.spark.resident.rendezvous import WorkerLost
+from tidelog.spark.injected import is_stopped
 from tidelog.spark.resident.worker import Assignment, serve
-from tidelog.spark.slots import await_slots, classic_context
+from tidelog.spark.slots import classic_context
+from tidelog.spark.words import spark_words
+from tidelog.wire.rendezvous import WorkerLost
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,6 +29,9 @@ KILLING = 15.0
 
 class Job:
     """A running job of `workers` resident tasks."""
+
+    patience = 120.0
+    """Seconds that a worker may take to start: Python, its modules, and a state to load. A job that fails ends this."""
 
     def __init__(self, spark: SparkSession, assignment: Assignment, workers: int) -> None:
         self.spark = spark
@@ -57,11 +61,11 @@ class Job:
 
     def alive(self) -> None:
         if self.ended.is_set():
-            raise WorkerLost(f"its Spark job has ended{f': {_first_line(self.problem)}' if self.problem else ''}")
+            raise WorkerLost(f"its Spark job has ended{f': {spark_words(self.problem)}' if self.problem else ''}")
 
     def end(self, patience: float) -> None:
         """Wait for the task to return; if it does not, cancel the job, which has Spark kill the task's process."""
-        if self.ended.wait(patience):
+        if self.ended.wait(patience) or is_stopped(self.spark):
             return
         context = classic_context(self.spark)
         if context is None:
@@ -77,20 +81,3 @@ def _task(assignment: Assignment) -> Callable[[Iterable[pa.RecordBatch]], Iterat
         return serve(assignment, number)
 
     return run
-
-
-def _first_line(problem: BaseException) -> str:
-    lines = [line for line in str(problem).splitlines() if line.strip()]
-    return lines[0].strip() if lines else type(problem).__name__
-
-
-def check_slots(spark: SparkSession, workers: int) -> None:
-    """Refuse to start where the workers would take all task slots, and every other job would wait for ever."""
-    slots = await_slots(spark, workers + 1)
-    if slots is not None and slots < workers + 1:
-        raise error(
-            "TL1201", f"Spark has {slots} task slot{'s' * (slots != 1)}: the resident worker takes {workers}, "
-            f"and jobs that "
-            "bring facts and results need at least one more",
-            help="give Spark more cores, such as local[2], or use executor='dataframe', which needs no resident worker",
-        )  # fmt: skip

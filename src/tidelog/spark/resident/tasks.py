@@ -8,19 +8,21 @@ another part.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import zmq
 
-from tidelog.errors import Diagnostic, TidelogError
+from tidelog.errors import Diagnostic, TidelogError, error
 from tidelog.spark.files import ROWS
 from tidelog.spark.frames import Batches, Frame, checked_batches
 from tidelog.spark.packed import packed_diagnostics
-from tidelog.spark.resident.keys import Keys
-from tidelog.spark.resident.messages import Failed, Get, Put, diagnostics_of, frames_of, message_of
+from tidelog.spark.resident.transfers import TRANSFERS, Get, Put, Wanted
+from tidelog.wire.keys import Keys
+from tidelog.wire.messages import Failed, Message
+from tidelog.wire.problems import diagnostics
+from tidelog.wire.sockets import Sockets, is_listening
 
 WINDOW = 4
 """Messages on their way."""
@@ -49,16 +51,19 @@ def pusher(
         part = f"{job}/{task.partitionId()}/{task.taskAttemptId()}"
         rows, problems = 0, list[Diagnostic]()
         with Line(address, keys) as line:
-            for table, found in checked(batches):
-                problems += found
-                if table.num_rows:
-                    put = Put(part, relation, gathering, estimate(table.num_rows))
-                    line.ask(frames_of(put, [_coded(table)]))
-                    rows += table.num_rows
-                while line.waiting >= WINDOW:
+            try:
+                for table, found in checked(batches):
+                    problems += found
+                    if table.num_rows:
+                        put = Put(part, relation, gathering, estimate(table.num_rows))
+                        line.ask(put, _coded(table))
+                        rows += table.num_rows
+                    while line.waiting >= WINDOW:
+                        line.answer()
+                while line.waiting:
                     line.answer()
-            while line.waiting:
-                line.answer()
+            except Unwelcome as problem:
+                problems = list(problem.diagnostics)  # a task that fails would be tried again
         yield pa.RecordBatch.from_pydict(
             {"part": [part], "rows": [rows], "problems": [packed_diagnostics(problems[:MOST_PROBLEMS])]}, PART
         )
@@ -67,7 +72,7 @@ def pusher(
 
 
 def fetcher(
-    address: str, keys: Keys, source: str, epoch: int, total: int, partitions: int
+    address: str, keys: Keys, wanted: Wanted, total: int, partitions: int
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """Gets the share of the partition with the number in the one row that it is given."""
 
@@ -76,7 +81,7 @@ def fetcher(
             start, stop = total * number // partitions, total * (number + 1) // partitions
             with Line(address, keys) as line:
                 for first in range(start, stop, ROWS):
-                    line.ask(frames_of(Get(source, epoch, first, min(first + ROWS, stop))))
+                    line.ask(Get(wanted, first, min(first + ROWS, stop)))
                     if line.waiting >= WINDOW:
                         yield from _batches(line.answer())
                 while line.waiting:
@@ -89,18 +94,20 @@ def _batches(answer: list[pa.Table]) -> list[pa.RecordBatch]:
     return answer[0].combine_chunks().to_batches()
 
 
+class Unwelcome(TidelogError):
+    """The worker's answer is an error: it has no memory for more facts, or has no such rows."""
+
+
 class Line:
     """A connection of a task to a worker's exchange. Answers come in the order of the questions."""
 
     def __init__(self, address: str, keys: Keys) -> None:
-        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._socket = self._context.socket(zmq.DEALER)
-        self._socket.linger = 0
-        keys.connect(self._socket, address)
+        self._sockets = Sockets(keys)
+        self._socket = self._sockets.connected(zmq.DEALER, address)
         self.address, self.waiting = address, 0
 
-    def ask(self, frames: list[Any]) -> None:
-        self._socket.send_multipart(frames, copy=False)
+    def ask(self, message: Message, *tables: pa.Table) -> None:
+        self._socket.send_multipart(TRANSFERS.frames(message, tables), copy=False)
         self.waiting += 1
 
     def answer(self) -> list[pa.Table]:
@@ -108,11 +115,13 @@ class Line:
         driver, and then nobody listens any more."""
         while not self._socket.poll(LOOK):
             if not is_listening(self.address):
-                raise ConnectionError(f"the worker at {self.address} does not answer")
-        message, tables = message_of(self._socket.recv_multipart())
+                raise error("TL1243", f"the worker at {self.address} is gone: it was lost, or its session is closed",
+                            help="a DataFrame of a session reads from the worker that the session had then: ask the "
+                            "session for it again, and keep the session while its DataFrames are used")  # fmt: skip
+        message, tables, _ = TRANSFERS.parcel(self._socket.recv_multipart())
         self.waiting -= 1
         if isinstance(message, Failed):
-            raise TidelogError(diagnostics_of(message)) if message.diagnostics else RuntimeError(message.internal)
+            raise Unwelcome(diagnostics(message.problems)) if message.problems else message.error()
         return tables
 
     def __enter__(self) -> Line:
@@ -120,19 +129,7 @@ class Line:
 
     def __exit__(self, *exception: object) -> None:
         self._socket.close()
-        self._context.term()
-
-
-def is_listening(address: str) -> bool:
-    """Whether somebody is at an address; one that only cannot be reached at the moment may be."""
-    host, port = address.removeprefix("tcp://").rsplit(":", 1)
-    try:
-        socket.create_connection((host, int(port)), LOOK / 1000).close()
-    except ConnectionRefusedError:
-        return False
-    except OSError:
-        return True
-    return True
+        self._sockets.close()
 
 
 def _coded(table: pa.Table) -> pa.Table:

@@ -1,1 +1,1 @@
-"""Kernels: the only code that numba compiles. Integers in, integers out; see `layout` for the blocks they share."""
+"""Kernels: the only code that numba compiles. Integers in, integers out; `blocks.py` is what they share with Python."""

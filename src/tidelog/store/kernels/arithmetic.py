@@ -1,7 +1,9 @@
 """Arithmetic and comparisons over columns of a chunk, with Soufflé's 64-bit meaning.
 
 Numbers wrap around, shift counts use their low six bits, quotients round towards zero, floats are IEEE doubles held
-as bits. Division by zero is found before anything is written; the caller learns the first offending position.
+as bits. There is one zero and one NaN: what gives a float gives one of these bits (`float_word`), so that equal floats
+are equal words, and NaN is greater than all (decision 0013). Division by zero is found before anything is written; the
+caller learns the first offending position.
 Cost: one pass over the chunk per operation; the operation is chosen once per chunk.
 """
 
@@ -9,68 +11,76 @@ from __future__ import annotations
 
 import math
 
-from tidelog.store.kernels.raw import as_bits, as_float, inlined, kernel, ld64, lshr, sdiv, srem, st64, udiv, ult, urem
-from tidelog.store.layout import EQ, FLOAT, GT, LE, LT, NE, UNSIGNED
+from tidelog.store.blocks import Words
+from tidelog.store.codes import EQ, FLOAT, GT, LE, LT, NE, UNSIGNED
+from tidelog.store.kernels.raw import as_bits, as_float, inlined, kernel, lshr, sdiv, srem, udiv, ult, urem
 
 OPERATIONS = (
     "+", "-", "*", "/", "%", "^", "band", "bor", "bxor", "bshl", "bshr", "bshru", "bnot", "land", "lor", "lxor",
-    "lnot", "neg", "min", "max", "itou", "utoi", "itof", "utof", "ftoi", "ftou", "copy",
+    "lnot", "neg", "min", "max", "itou", "utoi", "itof", "utof", "ftoi", "ftou", "copy", "reread",
 )  # fmt: skip
 (
     ADD, SUB, MUL, DIV, MOD, POW, BAND, BOR, BXOR, BSHL, BSHR, BSHRU, BNOT, LAND, LOR, LXOR,
-    LNOT, NEG, MIN, MAX, ITOU, UTOI, ITOF, UTOF, FTOI, FTOU, COPY,
-) = range(27)  # fmt: skip
+    LNOT, NEG, MIN, MAX, ITOU, UTOI, ITOF, UTOF, FTOI, FTOU, COPY, REREAD,
+) = range(28)  # fmt: skip
+
+NAN = 0x7FF8000000000000
+
+
+@inlined
+def float_word(x: float) -> int:
+    """The bits of a float: of the one zero, or the one NaN, if it is one."""
+    return NAN if x != x else as_bits(x + 0.0)
+
+
+@inlined
+def float_less(x: float, y: float) -> bool:
+    """Whether x comes before y; NaN comes after everything else."""
+    return x < y or (y != y and x == x)
 
 
 @inlined
 def less(a: int, b: int, kind: int) -> bool:
     if kind == FLOAT:
-        return as_float(a) < as_float(b)
+        return float_less(as_float(a), as_float(b))
     if kind == UNSIGNED:
         return ult(a, b)
     return a < b
 
 
 @inlined
-def equal(a: int, b: int, kind: int) -> bool:
-    if kind == FLOAT:
-        return as_float(a) == as_float(b)
-    return a == b
-
-
-@inlined
 def compare(op: int, a: int, b: int, kind: int) -> bool:
     """a op b for values of a kind."""
     if op == EQ:
-        return equal(a, b, kind)
+        return a == b
     if op == NE:
-        return not equal(a, b, kind)
+        return a != b
     if op == LT:
         return less(a, b, kind)
     if op == GT:
         return less(b, a, kind)
     if op == LE:
-        return less(a, b, kind) or equal(a, b, kind)
-    return less(b, a, kind) or equal(a, b, kind)
+        return not less(b, a, kind)
+    return not less(a, b, kind)
 
 
 @kernel
-def select(op: int, kind: int, a: int, b: int, m: int, chosen: int) -> int:
+def select(op: int, kind: int, a: Words, b: Words, m: int, chosen: Words) -> int:
     """List the positions where a op b holds; gives their number."""
     k = 0
-    if kind != FLOAT and op == EQ:
+    if op == EQ:
         for i in range(m):
-            st64(chosen + k * 8, i)
-            k += ld64(a + i * 8) == ld64(b + i * 8)
+            chosen[k] = i
+            k += a[i] == b[i]
         return k
-    if kind != FLOAT and op == NE:
+    if op == NE:
         for i in range(m):
-            st64(chosen + k * 8, i)
-            k += ld64(a + i * 8) != ld64(b + i * 8)
+            chosen[k] = i
+            k += a[i] != b[i]
         return k
     for i in range(m):
-        st64(chosen + k * 8, i)
-        k += compare(op, ld64(a + i * 8), ld64(b + i * 8), kind)
+        chosen[k] = i
+        k += compare(op, a[i], b[i], kind)
     return k
 
 
@@ -147,8 +157,8 @@ def on_floats(op: int, a: float, b: float) -> float:
     if op == NEG:
         return -a
     if op == MIN:
-        return min(b, a)
-    return max(b, a)
+        return a if float_less(a, b) else b
+    return b if float_less(a, b) else a
 
 
 @inlined
@@ -185,59 +195,62 @@ def on_integers(op: int, a: int, b: int, unsigned: bool) -> int:
 
 
 @kernel
-def apply(op: int, kind: int, a: int, b: int, target: int, m: int) -> int:
+def apply(op: int, kind: int, a: Words, b: Words, target: Words, m: int) -> int:
     """target := a op b; -1, or the position of the first division by zero."""
     if kind == FLOAT and op <= MAX:
         for i in range(m):
-            st64(target + i * 8, as_bits(on_floats(op, as_float(ld64(a + i * 8)), as_float(ld64(b + i * 8)))))
+            target[i] = float_word(on_floats(op, as_float(a[i]), as_float(b[i])))
         return -1
     if op in (DIV, MOD):
         for i in range(m):
-            if ld64(b + i * 8) == 0:
+            if b[i] == 0:
                 return i
     if op == ADD:
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8) + ld64(b + i * 8))
+            target[i] = a[i] + b[i]
     elif op == SUB:
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8) - ld64(b + i * 8))
+            target[i] = a[i] - b[i]
     elif op == MUL:
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8) * ld64(b + i * 8))
+            target[i] = a[i] * b[i]
     elif op == BAND:
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8) & ld64(b + i * 8))
+            target[i] = a[i] & b[i]
     elif op == BOR:
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8) | ld64(b + i * 8))
+            target[i] = a[i] | b[i]
     elif op == BXOR:
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8) ^ ld64(b + i * 8))
+            target[i] = a[i] ^ b[i]
     elif op == BNOT:
         for i in range(m):
-            st64(target + i * 8, ~ld64(a + i * 8))
+            target[i] = ~a[i]
     elif op == LNOT:
         for i in range(m):
-            st64(target + i * 8, int(ld64(a + i * 8) == 0))
+            target[i] = int(a[i] == 0)
     elif op == NEG:
         for i in range(m):
-            st64(target + i * 8, -ld64(a + i * 8))
+            target[i] = -a[i]
     elif op == ITOF:
         for i in range(m):
-            st64(target + i * 8, as_bits(float(ld64(a + i * 8))))
+            target[i] = as_bits(float(a[i]))
     elif op == UTOF:
         for i in range(m):
-            st64(target + i * 8, as_bits(unsigned_to_float(ld64(a + i * 8))))
+            target[i] = as_bits(unsigned_to_float(a[i]))
     elif op == FTOI:
         for i in range(m):
-            st64(target + i * 8, float_to_int(as_float(ld64(a + i * 8))))
+            target[i] = float_to_int(as_float(a[i]))
     elif op == FTOU:
         for i in range(m):
-            st64(target + i * 8, float_to_unsigned(as_float(ld64(a + i * 8))))
+            target[i] = float_to_unsigned(as_float(a[i]))
+    elif op == REREAD:
+        for i in range(m):
+            target[i] = float_word(as_float(a[i]))
     elif op in (COPY, ITOU, UTOI):
         for i in range(m):
-            st64(target + i * 8, ld64(a + i * 8))
+            target[i] = a[i]
     else:
         for i in range(m):
-            st64(target + i * 8, on_integers(op, ld64(a + i * 8), ld64(b + i * 8), kind == UNSIGNED))
+            target[i] = on_integers(op, a[i], b[i], kind == UNSIGNED)
     return -1

@@ -13,26 +13,18 @@ ranges, or of the narrow width; a full table) changes nothing and is reported.
 
 from __future__ import annotations
 
-from tidelog.store.kernels.raw import (
-    compare_and_swap,
-    fetch_add,
-    fetch_or,
-    inlined,
-    kernel,
-    ld32,
-    ld64,
-    ldw,
-    lshr,
-    prefetch,
-    st32,
-    st64,
-    stw,
+from tidelog.store.blocks import (
+    BitmapSlot,
+    Columns,
+    Halves,
+    NumberedSlot,
+    PackedColumn,
+    RelationBlock,
+    RowsSlot,
+    Words,
+    offset,
 )
-from tidelog.store.layout import (
-    B_BITS,
-    B_FRESH,
-    B_LIST,
-    B_STAMP,
+from tidelog.store.codes import (
     BAG,
     BLOCKED,
     DONE,
@@ -40,33 +32,18 @@ from tidelog.store.layout import (
     GROW_IDENTITY,
     GROW_ROWS,
     MISFIT,
+    MOST_DERIVATIONS,
     NEVER,
     NUMBERED,
     PACKED,
-    R_ARITY,
-    R_BITS,
-    R_CAPACITY,
-    R_COUNT,
-    R_DELTA_STOP,
-    R_DERIVED,
-    R_ITERATION,
-    R_LIMIT,
-    R_LOCK,
-    R_MODE,
-    R_NOW,
-    R_NUMBER_CAPACITY,
-    R_NUMBERS,
-    R_OVERFLOW,
-    R_PACK,
-    R_ROWS,
-    R_STATE,
-    R_STRIDE,
-    R_TABLE,
-    R_USED,
-    R_WIDE,
     TAGGED,
     TOP,
 )
+from tidelog.store.kernels.access import address
+from tidelog.store.kernels.raw import compare_and_swap, fetch_add, fetch_or, inlined, kernel, ldw, lshr, prefetch, stw
+
+COUNT, USED, LOCK = (offset(RelationBlock, field) for field in ("count", "used", "lock"))
+KEY, BITS = (offset(BitmapSlot, field) for field in ("key", "bits"))
 
 
 @inlined
@@ -77,97 +54,97 @@ def mix(key: int) -> int:
 
 
 @kernel
-def pack_columns(columns: int, arity: int, pack: int, m: int, keys: int) -> int:
-    """Packed keys of m tuples; `columns` lists column addresses, `pack` (lowest, bits, shift). Nonzero: some misfit."""
+def pack_columns(columns: Columns, arity: int, pack: PackedColumn, m: int, keys: Words) -> int:
+    """Packed keys of m tuples. Nonzero: some misfit."""
     bad = 0
     if arity == 0:
         for i in range(m):
-            st64(keys + i * 8, 0)
+            keys[i] = 0
     for c in range(arity):
-        column = ld64(columns + c * 8)
-        low, bits, shift = ld64(pack + c * 24), ld64(pack + c * 24 + 8), ld64(pack + c * 24 + 16)
+        column = columns[c]
+        low, bits, shift = pack[c].low, pack[c].bits, pack[c].shift
         if c == 0:
             for i in range(m):
-                v = ld64(column + i * 8) - low
+                v = column[i] - low
                 bad |= lshr(v, bits)
-                st64(keys + i * 8, v << shift)
+                keys[i] = v << shift
         else:
             for i in range(m):
-                v = ld64(column + i * 8) - low
+                v = column[i] - low
                 bad |= lshr(v, bits)
-                st64(keys + i * 8, ld64(keys + i * 8) | (v << shift))
+                keys[i] |= v << shift
     return bad
 
 
 @kernel
-def hash_columns(columns: int, arity: int, m: int, keys: int) -> None:
+def hash_columns(columns: Columns, arity: int, m: int, keys: Words) -> None:
     """Hashes of m tuples of any values."""
     for i in range(m):
-        st64(keys + i * 8, 0)
+        keys[i] = 0
     for c in range(arity):
-        column = ld64(columns + c * 8)
+        column = columns[c]
         for i in range(m):
-            h = (ld64(keys + i * 8) ^ ld64(column + i * 8)) * GOLDEN
-            st64(keys + i * 8, h ^ lshr(h, 29))
+            h = (keys[i] ^ column[i]) * GOLDEN
+            keys[i] = h ^ lshr(h, 29)
     for i in range(m):
-        st64(keys + i * 8, ld64(keys + i * 8) * GOLDEN)
+        keys[i] = keys[i] * GOLDEN
 
 
 @kernel
-def narrow_enough(columns: int, arity: int, m: int) -> bool:
+def narrow_enough(columns: Columns, arity: int, m: int) -> bool:
     """Whether every value is a 32-bit one."""
     bad = 0
     for c in range(arity):
-        column = ld64(columns + c * 8)
+        column = columns[c]
         for i in range(m):
-            bad |= lshr(ld64(column + i * 8) + 0x80000000, 32)
+            bad |= lshr(column[i] + 0x80000000, 32)
     return bad == 0
 
 
 @inlined
-def row_equals(address: int, wide: int, columns: int, arity: int, i: int) -> bool:
+def row_equals(address: int, wide: int, columns: Columns, arity: int, i: int) -> bool:
     for c in range(arity):  # noqa: SIM110 (numba has no generator expressions)
-        if ldw(address + (c << (2 + wide)), wide) != ld64(ld64(columns + c * 8) + i * 8):
+        if ldw(address + (c << (2 + wide)), wide) != columns[c][i]:
             return False
     return True
 
 
 @kernel
-def append_rows(r: int, columns: int, chosen: int, m: int, n: int) -> None:
-    """Write the chosen tuples of a chunk as rows n, n + 1, ...; chosen 0 means all."""
-    wide, arity = ld64(r + R_WIDE), ld64(r + R_ARITY)
-    stride = ld64(r + R_STRIDE) << (2 + wide)
-    base = ld64(r + R_ROWS) + n * stride
+def append_rows(r: RelationBlock, columns: Columns, chosen: Words, m: int, n: int) -> None:
+    """Write the chosen tuples of a chunk as rows n, n + 1, ...; without `chosen`, all."""
+    wide, arity = r.wide, r.arity
+    stride = r.stride << (2 + wide)
+    base = r.rows + n * stride
     for c in range(arity):
-        column = ld64(columns + c * 8)
+        column = columns[c]
         at = base + (c << (2 + wide))
-        if chosen == 0:
+        if not chosen:
             for k in range(m):
-                stw(at + k * stride, ld64(column + k * 8), wide)
+                stw(at + k * stride, column[k], wide)
         else:
             for k in range(m):
-                stw(at + k * stride, ld64(column + ld64(chosen + k * 8) * 8), wide)
+                stw(at + k * stride, column[chosen[k]], wide)
 
 
 @kernel
-def insert_packed(table: int, bits: int, keys: int, m: int, slots: int, chosen: int) -> int:
+def insert_packed(table: Words, bits: int, keys: Words, m: int, slots: Words, chosen: Words) -> int:
     """Insert m packed keys; lists the new ones in `chosen` and gives their number."""
     shift, mask = 64 - bits, (1 << bits) - 1
     for i in range(m):
-        s = lshr(mix(ld64(keys + i * 8)), shift)
-        st64(slots + i * 8, s)
-        prefetch(table + s * 8)
+        s = lshr(mix(keys[i]), shift)
+        slots[i] = s
+        prefetch(table + s)
     k = 0
     for i in range(m):
-        key = ld64(keys + i * 8) | TOP
-        s = ld64(slots + i * 8)
+        key = keys[i] | TOP
+        s = slots[i]
         while True:
-            e = ld64(table + s * 8)
+            e = table[s]
             if e == key:
                 break
             if e == 0:
-                st64(table + s * 8, key)
-                st64(chosen + k * 8, i)
+                table[s] = key
+                chosen[k] = i
                 k += 1
                 break
             s = (s + 1) & mask
@@ -175,23 +152,23 @@ def insert_packed(table: int, bits: int, keys: int, m: int, slots: int, chosen: 
 
 
 @kernel
-def insert_packed_shared(table: int, bits: int, keys: int, m: int, slots: int, chosen: int) -> int:
+def insert_packed_shared(table: Words, bits: int, keys: Words, m: int, slots: Words, chosen: Words) -> int:
     """insert_packed while other threads do the same."""
     shift, mask = 64 - bits, (1 << bits) - 1
     for i in range(m):
-        s = lshr(mix(ld64(keys + i * 8)), shift)
-        st64(slots + i * 8, s)
-        prefetch(table + s * 8)
+        s = lshr(mix(keys[i]), shift)
+        slots[i] = s
+        prefetch(table + s)
     k = 0
     for i in range(m):
-        key = ld64(keys + i * 8) | TOP
-        s = ld64(slots + i * 8)
+        key = keys[i] | TOP
+        s = slots[i]
         while True:
-            e = ld64(table + s * 8)
+            e = table[s]
             if e == 0:
-                e = compare_and_swap(table + s * 8, 0, key)
+                e = compare_and_swap(table + s, 0, key)
                 if e == 0:
-                    st64(chosen + k * 8, i)
+                    chosen[k] = i
                     k += 1
                     break
             if e == key:
@@ -201,106 +178,110 @@ def insert_packed_shared(table: int, bits: int, keys: int, m: int, slots: int, c
 
 
 @kernel
-def insert_bitmap(table: int, bits: int, keys: int, m: int, slots: int, chosen: int, blocks: int) -> int:
-    """Insert m packed keys into a bitmap table; adds the number of new blocks at `blocks`."""
+def insert_bitmap(
+    table: BitmapSlot, bits: int, keys: Words, m: int, slots: Words, chosen: Words, r: RelationBlock
+) -> int:
+    """insert_packed for a table of bitmaps; counts the new ones."""
     shift, mask = 64 - bits, (1 << bits) - 1
     for i in range(m):
-        s = lshr(mix(lshr(ld64(keys + i * 8), 6)), shift)
-        st64(slots + i * 8, s)
-        prefetch(table + s * 16)
+        s = lshr(mix(lshr(keys[i], 6)), shift)
+        slots[i] = s
+        prefetch(table[s])
     k, added = 0, 0
     for i in range(m):
-        key = ld64(keys + i * 8)
+        key = keys[i]
         block, bit = lshr(key, 6) | TOP, 1 << (key & 63)
-        s = ld64(slots + i * 8)
+        s = slots[i]
         while True:
-            e = ld64(table + s * 16)
+            e = table[s].key
             if e == block:
                 break
             if e == 0:
-                st64(table + s * 16, block)
+                table[s].key = block
                 added += 1
                 break
             s = (s + 1) & mask
-        word = ld64(table + s * 16 + 8)
+        word = table[s].bits
         if word & bit == 0:
-            st64(table + s * 16 + 8, word | bit)
-            st64(chosen + k * 8, i)
+            table[s].bits = word | bit
+            chosen[k] = i
             k += 1
-    st64(blocks, ld64(blocks) + added)
+    r.used += added
     return k
 
 
 @kernel
-def insert_bitmap_shared(table: int, bits: int, keys: int, m: int, slots: int, chosen: int, blocks: int) -> int:
+def insert_bitmap_shared(
+    table: BitmapSlot, bits: int, keys: Words, m: int, slots: Words, chosen: Words, r: RelationBlock
+) -> int:
     """insert_bitmap while other threads do the same."""
     shift, mask = 64 - bits, (1 << bits) - 1
     for i in range(m):
-        s = lshr(mix(lshr(ld64(keys + i * 8), 6)), shift)
-        st64(slots + i * 8, s)
-        prefetch(table + s * 16)
+        s = lshr(mix(lshr(keys[i], 6)), shift)
+        slots[i] = s
+        prefetch(table[s])
     k, added = 0, 0
     for i in range(m):
-        key = ld64(keys + i * 8)
+        key = keys[i]
         block, bit = lshr(key, 6) | TOP, 1 << (key & 63)
-        s = ld64(slots + i * 8)
+        s = slots[i]
         while True:
-            e = ld64(table + s * 16)
+            e = table[s].key
             if e == 0:
-                e = compare_and_swap(table + s * 16, 0, block)
+                e = compare_and_swap(address(table[s]) + KEY, 0, block)
                 if e == 0:
                     added += 1
                     break
             if e == block:
                 break
             s = (s + 1) & mask
-        if ld64(table + s * 16 + 8) & bit == 0 and fetch_or(table + s * 16 + 8, bit) & bit == 0:
-            st64(chosen + k * 8, i)
+        if table[s].bits & bit == 0 and fetch_or(address(table[s]) + BITS, bit) & bit == 0:
+            chosen[k] = i
             k += 1
-    fetch_add(blocks, added)
+    fetch_add(address(r) + USED, added)
     return k
 
 
 @inlined
-def count_again(r: int, at: int) -> None:
-    """One derivation more in the same iteration."""
-    count = ld32(at)
-    if count < NEVER:
-        st32(at, count + 1)
+def count_again(r: RelationBlock, derived: Halves, row: int) -> None:
+    """One derivation more in the same iteration, so long as they can be counted; `derived` has one less of each."""
+    count = derived[row]
+    if count < MOST_DERIVATIONS - 1:
+        derived[row] = count + 1
     else:
-        st64(r + R_OVERFLOW, 1)
+        r.overflow = 1
 
 
 @kernel
-def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers: int) -> int:
+def insert_tagged(r: RelationBlock, columns: Columns, keys: Words, m: int, chosen: Words, numbers: Words) -> int:
     """Insert m tuples whose hashes are in `keys`, writing the new rows; `numbers` (if not 0) receives row numbers."""
-    table, bits = ld64(r + R_TABLE), ld64(r + R_BITS)
-    wide, arity, n = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_COUNT)
-    stride = ld64(r + R_STRIDE) << (2 + wide)
-    rows = ld64(r + R_ROWS)
+    table, bits = Words(r.table), r.bits
+    wide, arity, n = r.wide, r.arity, r.count
+    stride = r.stride << (2 + wide)
+    rows = r.rows
     shift, mask = 64 - bits, (1 << bits) - 1
-    counted, iteration, stop = ld64(r + R_STATE), ld64(r + R_ITERATION), ld64(r + R_DELTA_STOP)
+    counted, iteration, stop = r.stateful, r.iteration, r.delta_stop
     for i in range(m):
-        prefetch(table + lshr(ld64(keys + i * 8), shift) * 8)
+        prefetch(table + lshr(keys[i], shift))
     for i in range(m):
-        e = ld64(table + lshr(ld64(keys + i * 8), shift) * 8)
+        e = table[lshr(keys[i], shift)]
         prefetch(rows + (e & 0xFFFFFFFF) * stride)
     k = 0
     for i in range(m):
-        h = ld64(keys + i * 8)
+        h = keys[i]
         tag = ((h & 0x7FFFFFFF) << 32) | TOP
         s = lshr(h, shift)
         while True:
-            e = ld64(table + s * 8)
+            e = table[s]
             if e == 0:
                 for c in range(arity):
-                    stw(rows + n * stride + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
-                st64(table + s * 8, tag | n)
+                    stw(rows + n * stride + (c << (2 + wide)), columns[c][i], wide)
+                table[s] = tag | n
                 if counted:
-                    st32(ld64(r + R_NOW) + n * 4, iteration)
+                    r.now[n] = iteration
                 if numbers:
-                    st64(numbers + i * 8, n)
-                st64(chosen + k * 8, i)
+                    numbers[i] = n
+                chosen[k] = i
                 n += 1
                 k += 1
                 break
@@ -308,171 +289,171 @@ def insert_tagged(r: int, columns: int, keys: int, m: int, chosen: int, numbers:
                 q = e & 0xFFFFFFFF
                 if row_equals(rows + q * stride, wide, columns, arity, i):
                     if counted and q >= stop and 0 < iteration < NEVER:
-                        count_again(r, ld64(r + R_DERIVED) + q * 4)
+                        count_again(r, r.derived, q)
                     if numbers:
-                        st64(numbers + i * 8, q)
+                        numbers[i] = q
                     break
             s = (s + 1) & mask
-    st64(r + R_COUNT, n)
+    r.count = n
     return k
 
 
 @inlined
-def write_row(at: int, columns: int, i: int, arity: int, wide: int) -> None:
+def write_row(at: int, columns: Columns, i: int, arity: int, wide: int) -> None:
     """Write tuple i of a chunk as a row."""
     for c in range(arity):
-        stw(at + (c << (2 + wide)), ld64(ld64(columns + c * 8) + i * 8), wide)
+        stw(at + (c << (2 + wide)), columns[c][i], wide)
 
 
 @kernel
-def insert_numbered(r: int, columns: int, keys: int, m: int, numbers: int) -> None:
+def insert_numbered(r: RelationBlock, columns: Columns, keys: Words, m: int, numbers: Words) -> None:
     """Insert m tuples with packed keys; `numbers` (if not 0) receives row numbers."""
-    table, bits, n = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT)
+    table, bits, n = NumberedSlot(r.table), r.bits, r.count
     shift, mask, before = 64 - bits, (1 << bits) - 1, n
-    wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
-    stride, now, derived = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_NOW), ld64(r + R_DERIVED)
-    stop = ld64(r + R_DELTA_STOP) if 0 < iteration < NEVER else NEVER  # from here on, a derivation counts
+    wide, arity, rows, iteration = r.wide, r.arity, r.rows, r.iteration
+    stride, now, derived = r.stride << (2 + wide), r.now, r.derived
+    stop = r.delta_stop if 0 < iteration < NEVER else NEVER  # from here on, a derivation counts
     for i in range(m):
-        prefetch(table + lshr(mix(ld64(keys + i * 8)), shift) * 16)
+        prefetch(table[lshr(mix(keys[i]), shift)])
     for i in range(m):
-        key = ld64(keys + i * 8)
+        key = keys[i]
         s = lshr(mix(key), shift)
         key |= TOP
         row = -1
         while True:
-            e = ld64(table + s * 16)
+            e = table[s].key
             if e == key:
-                row = ld64(table + s * 16 + 8)
+                row = table[s].row
                 if row >= stop:
-                    count_again(r, derived + row * 4)
+                    count_again(r, derived, row)
                 break
             if e == 0:
                 row = n
-                st64(table + s * 16, key)
-                st64(table + s * 16 + 8, row)
+                table[s].key = key
+                table[s].row = row
                 write_row(rows + row * stride, columns, i, arity, wide)
-                st32(now + row * 4, iteration)
+                now[row] = iteration
                 n += 1
                 break
             s = (s + 1) & mask
         if numbers:
-            st64(numbers + i * 8, row)
-    st64(r + R_COUNT, n)
-    st64(r + R_USED, ld64(r + R_USED) + n - before)
+            numbers[i] = row
+    r.count = n
+    r.used += n - before
 
 
 @inlined
-def seek_block(r: int, table: int, block: int, s: int, mask: int) -> int:
+def seek_block(r: RelationBlock, table: RowsSlot, block: int, s: int, mask: int) -> RowsSlot:
     """The slot of a block (its key with TOP), looked for from slot s on; made if there is none."""
     while True:
-        slot = table + s * 32
-        e = ld64(slot)
+        slot = table[s]
+        e = slot.key
         if e == block:
             return slot
         if e == 0:
-            st64(slot, block)
-            st32(slot + B_LIST, ld64(r + R_USED))
-            st64(r + R_USED, ld64(r + R_USED) + 1)
+            slot.key = block
+            slot.list = r.used
+            r.used += 1
             return slot
         s = (s + 1) & mask
 
 
 @kernel
-def insert_blocked(r: int, columns: int, keys: int, m: int, slots: int, numbers: int) -> None:
-    """insert_numbered for a table of blocks: (key without six bits, bitmap, number of its list of rows, and the bits
-    that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row). `slots` is
-    scratch."""
-    table, bits, n, lists = ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_COUNT), ld64(r + R_NUMBERS)
-    wide, arity, rows, iteration = ld64(r + R_WIDE), ld64(r + R_ARITY), ld64(r + R_ROWS), ld64(r + R_ITERATION)
-    stride, now, derived = ld64(r + R_STRIDE) << (2 + wide), ld64(r + R_NOW), ld64(r + R_DERIVED)
+def insert_blocked(r: RelationBlock, columns: Columns, keys: Words, m: int, slots: Words, numbers: Words) -> None:
+    """insert_numbered for a table of bitmaps with row numbers. `slots` is scratch."""
+    table, bits, n, lists = RowsSlot(r.table), r.bits, r.count, r.numbers
+    wide, arity, rows, iteration = r.wide, r.arity, r.rows, r.iteration
+    stride, now, derived = r.stride << (2 + wide), r.now, r.derived
     shift, mask, counting = 64 - bits, (1 << bits) - 1, 0 < iteration < NEVER
     for i in range(m):
-        prefetch(table + lshr(mix(lshr(ld64(keys + i * 8), 6)), shift) * 32)
+        prefetch(table[lshr(mix(lshr(keys[i], 6)), shift)])
     for i in range(m):
-        key = ld64(keys + i * 8)
+        key = keys[i]
         slot = seek_block(r, table, lshr(key, 6) | TOP, lshr(mix(lshr(key, 6)), shift), mask)
-        st64(slots + i * 8, slot)
-        prefetch(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
+        slots[i] = slot
+        prefetch(lists + (slot.list * 64 + (key & 63)))
     for i in range(m):
-        key, slot = ld64(keys + i * 8), ld64(slots + i * 8)
+        key, slot = keys[i], RowsSlot(slots[i])
         bit = 1 << (key & 63)
-        word = ld64(slot + B_BITS)
+        word = slot.bits
         row = n
         if word & bit == 0:
-            st64(slot + B_BITS, word | bit)
-            if ld32(slot + B_STAMP) == iteration:
-                st64(slot + B_FRESH, ld64(slot + B_FRESH) | bit)
+            slot.bits = word | bit
+            if slot.stamp == iteration:
+                slot.fresh |= bit
             else:
-                st32(slot + B_STAMP, iteration)
-                st64(slot + B_FRESH, bit)
-            st32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4, row)
+                slot.stamp = iteration
+                slot.fresh = bit
+            lists[slot.list * 64 + (key & 63)] = row
             write_row(rows + row * stride, columns, i, arity, wide)
-            st32(now + row * 4, iteration)
+            now[row] = iteration
             n += 1
-        elif counting and ld64(slot + B_FRESH) & bit and ld32(slot + B_STAMP) == iteration:
-            row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
-            count_again(r, derived + row * 4)
+        elif counting and slot.fresh & bit and slot.stamp == iteration:
+            row = lists[slot.list * 64 + (key & 63)]
+            count_again(r, derived, row)
         elif numbers:
-            row = ld32(lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
+            row = lists[slot.list * 64 + (key & 63)]
         if numbers:
-            st64(numbers + i * 8, row)
-    st64(r + R_COUNT, n)
+            numbers[i] = row
+    r.count = n
 
 
 @kernel
-def insert_chunk(r: int, columns: int, m: int, keys: int, slots: int, chosen: int, numbers: int, shared: int) -> int:
+def insert_chunk(
+    r: RelationBlock, columns: Columns, m: int, keys: Words, slots: Words, chosen: Words, numbers: Words, shared: int
+) -> int:
     """Insert a chunk of m tuples; a status. New rows are appended. `numbers` needs a table that leads to rows.
 
     `shared` is how many tuples other threads may be inserting meanwhile.
     """
-    mode, arity = ld64(r + R_MODE), ld64(r + R_ARITY)
-    if ld64(r + R_COUNT) + m + shared > ld64(r + R_CAPACITY):
+    mode, arity = r.mode, r.arity
+    if r.count + m + shared > r.capacity:
         return GROW_ROWS
     if mode == BAG:
-        if ld64(r + R_WIDE) == 0 and not narrow_enough(columns, arity, m):
+        if r.wide == 0 and not narrow_enough(columns, arity, m):
             return MISFIT
-        n = fetch_add(r + R_COUNT, m)
-        append_rows(r, columns, 0, m, n)
+        n = fetch_add(address(r) + COUNT, m)
+        append_rows(r, columns, Words(0), m, n)
         return DONE
-    if ld64(r + R_USED) + m + shared > ld64(r + R_LIMIT):
+    if r.used + m + shared > r.limit:
         return GROW_IDENTITY
     if mode == TAGGED:
-        if ld64(r + R_WIDE) == 0 and not narrow_enough(columns, arity, m):
+        if r.wide == 0 and not narrow_enough(columns, arity, m):
             return MISFIT
         hash_columns(columns, arity, m, keys)
         if shared:
-            while compare_and_swap(r + R_LOCK, 0, 1) != 0:
+            while compare_and_swap(address(r) + LOCK, 0, 1) != 0:
                 pass
         k = insert_tagged(r, columns, keys, m, chosen, numbers)
-        st64(r + R_USED, ld64(r + R_USED) + k)
+        r.used += k
         if shared:
-            compare_and_swap(r + R_LOCK, 1, 0)
+            compare_and_swap(address(r) + LOCK, 1, 0)
         return DONE
-    if pack_columns(columns, arity, ld64(r + R_PACK), m, keys) != 0:
+    if pack_columns(columns, arity, r.pack, m, keys) != 0:
         return MISFIT
     if mode == NUMBERED:
         insert_numbered(r, columns, keys, m, numbers)
         return DONE
     if mode == BLOCKED:
-        if ld64(r + R_USED) + m > ld64(r + R_NUMBER_CAPACITY):
+        if r.used + m > r.number_capacity:
             return GROW_IDENTITY
         insert_blocked(r, columns, keys, m, slots, numbers)
         return DONE
-    table, bits = ld64(r + R_TABLE), ld64(r + R_BITS)
+    table, bits = Words(r.table), r.bits
     if shared:
         if mode == PACKED:
             k = insert_packed_shared(table, bits, keys, m, slots, chosen)
-            fetch_add(r + R_USED, k)
+            fetch_add(address(r) + USED, k)
         else:
-            k = insert_bitmap_shared(table, bits, keys, m, slots, chosen, r + R_USED)
-        append_rows(r, columns, chosen, k, fetch_add(r + R_COUNT, k))
+            k = insert_bitmap_shared(BitmapSlot(r.table), bits, keys, m, slots, chosen, r)
+        append_rows(r, columns, chosen, k, fetch_add(address(r) + COUNT, k))
     else:
-        n = ld64(r + R_COUNT)
+        n = r.count
         if mode == PACKED:
             k = insert_packed(table, bits, keys, m, slots, chosen)
-            st64(r + R_USED, ld64(r + R_USED) + k)
+            r.used += k
         else:
-            k = insert_bitmap(table, bits, keys, m, slots, chosen, r + R_USED)
+            k = insert_bitmap(BitmapSlot(r.table), bits, keys, m, slots, chosen, r)
         append_rows(r, columns, chosen, k, n)
-        st64(r + R_COUNT, n + k)
+        r.count = n + k
     return DONE

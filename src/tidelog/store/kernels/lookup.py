@@ -6,154 +6,134 @@ the length of a key that is not there is 0. Cost: two cache misses per key, over
 
 from __future__ import annotations
 
+from tidelog.store.blocks import Columns, IndexBlock, IndexSlot, Words
+from tidelog.store.codes import DELTA, OLD, PACKED, TOP
 from tidelog.store.kernels.identity import hash_columns
 from tidelog.store.kernels.membership import fits_columns
-from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st64
+from tidelog.store.kernels.raw import inlined, kernel, ldw, lshr, prefetch
 from tidelog.store.kernels.segments import spread
-from tidelog.store.layout import (
-    DELTA,
-    OLD,
-    PACKED,
-    R_DELTA_START,
-    R_ROWS,
-    R_STRIDE,
-    R_TICK,
-    R_WIDE,
-    S_BYTES,
-    S_LENGTH,
-    S_OFFSET,
-    S_PREVIOUS,
-    S_STAMP,
-    TOP,
-    X_ARENA,
-    X_BITS,
-    X_KEYS,
-    X_MODE,
-    X_MULTIPLIER,
-    X_NKEY,
-    X_NVALUE,
-    X_PACK,
-    X_RELATION,
-    X_SHIFT,
-    X_TABLE,
-)
 
 
 @inlined
-def cut(slot: int, view: int, nvalue: int, tick: int, from_start: bool, offset_at: int, length_at: int) -> int:
+def cut(
+    slot: IndexSlot, view: int, nvalue: int, tick: int, from_start: bool, offsets: Words, lengths: Words, i: int
+) -> int:
     """Write the part of a segment that a view sees; gives the offset of its first entry, or -1 if there is none."""
-    offset, length = ld64(slot + S_OFFSET), ld32(slot + S_LENGTH)
+    offset, length = slot.offset, slot.length
     if view in (OLD, DELTA):
         previous = 0 if from_start else length
-        if not from_start and ld32(slot + S_STAMP) == tick:
-            previous = ld32(slot + S_PREVIOUS)
+        if not from_start and slot.stamp == tick:
+            previous = slot.previous
         if view == OLD:
             length = previous
         else:
             offset += previous * nvalue
             length -= previous
-    st64(offset_at, offset)
-    st64(length_at, length)
+    offsets[i], lengths[i] = offset, length
     return offset if length > 0 else -1
 
 
 @inlined
-def seek(table: int, key: int, multiplier: int, shift: int, mask: int) -> int:
-    """The slot of a packed key, or 0."""
+def seek(table: IndexSlot, key: int, multiplier: int, shift: int, mask: int) -> IndexSlot:
+    """The slot of a packed key, or none."""
     s = spread(key, multiplier, shift)
     while True:
-        slot = table + s * S_BYTES
-        e = ld64(slot)
+        slot = table[s]
+        e = slot.key
         if e == key | TOP:
             return slot
         if e == 0:
-            return 0
+            return IndexSlot(0)
         s = (s + 1) & mask
 
 
 @kernel
-def find_by_column(x: int, view: int, column: int, m: int, keys: int, offsets: int, lengths: int) -> None:
+def find_by_column(
+    x: IndexBlock, view: int, column: Words, m: int, keys: Words, offsets: Words, lengths: Words
+) -> None:
     """find_segments for a packed key of one column, the usual case."""
-    r, pack, table, bits = ld64(x + X_RELATION), ld64(x + X_PACK), ld64(x + X_TABLE), ld64(x + X_BITS)
-    multiplier, shift, mask = ld64(x + X_MULTIPLIER), ld64(x + X_SHIFT), (1 << bits) - 1
-    nvalue, tick, from_start = ld64(x + X_NVALUE), ld64(r + R_TICK), ld64(r + R_DELTA_START) == 0
-    wide, arena, low, width = ld64(r + R_WIDE), ld64(x + X_ARENA), ld64(pack), ld64(pack + 8)
+    r, table, bits = x.relation, x.table, x.bits
+    multiplier, shift, mask = x.multiplier, x.shift, (1 << bits) - 1
+    nvalue, tick, from_start = x.nvalue, r.tick, r.delta_start == 0
+    wide, arena, low, width = r.wide, x.arena, x.pack.low, x.pack.bits
     for i in range(m):
-        key = ld64(column + i * 8) - low
+        key = column[i] - low
         if lshr(key, width) != 0:
             key = -1
         else:
-            prefetch(table + spread(key, multiplier, shift) * S_BYTES)
-        st64(keys + i * 8, key)
+            prefetch(table[spread(key, multiplier, shift)])
+        keys[i] = key
     for i in range(m):
-        key = ld64(keys + i * 8)
-        slot = 0
+        key = keys[i]
+        slot = IndexSlot(0)
         if key >= 0:
             slot = seek(table, key, multiplier, shift, mask)
-        if slot == 0:
-            st64(lengths + i * 8, 0)
+        if not slot:
+            lengths[i] = 0
         else:
-            offset = cut(slot, view, nvalue, tick, from_start, offsets + i * 8, lengths + i * 8)
+            offset = cut(slot, view, nvalue, tick, from_start, offsets, lengths, i)
             if offset >= 0:
                 prefetch(arena + (offset << (2 + wide)))
 
 
 @kernel
-def find_segments(x: int, view: int, columns: int, m: int, keys: int, chosen: int, offsets: int, lengths: int) -> None:
+def find_segments(
+    x: IndexBlock, view: int, columns: Columns, m: int, keys: Words, chosen: Words, offsets: Words, lengths: Words
+) -> None:
     """offsets[i], lengths[i] := the segment (in words, in entries) that key i has in a view; keys, chosen: scratch."""
-    mode, nkey = ld64(x + X_MODE), ld64(x + X_NKEY)
+    mode, nkey = x.mode, x.nkey
     if mode == PACKED and nkey == 1:
-        find_by_column(x, view, ld64(columns), m, keys, offsets, lengths)
+        find_by_column(x, view, columns[0], m, keys, offsets, lengths)
         return
-    r, table, bits = ld64(x + X_RELATION), ld64(x + X_TABLE), ld64(x + X_BITS)
-    multiplier, shift, mask = ld64(x + X_MULTIPLIER), ld64(x + X_SHIFT), (1 << bits) - 1
-    nvalue, tick, from_start = ld64(x + X_NVALUE), ld64(r + R_TICK), ld64(r + R_DELTA_START) == 0
-    wide, arena = ld64(r + R_WIDE), ld64(x + X_ARENA)
+    r, table, bits = x.relation, x.table, x.bits
+    multiplier, shift, mask = x.multiplier, x.shift, (1 << bits) - 1
+    nvalue, tick, from_start = x.nvalue, r.tick, r.delta_start == 0
+    wide, arena = r.wide, x.arena
     k = m
     if mode == PACKED:
-        k = fits_columns(columns, nkey, ld64(x + X_PACK), m, keys, chosen)
+        k = fits_columns(columns, nkey, x.pack, m, keys, chosen)
         if k < m:
             for i in range(m):
-                st64(lengths + i * 8, 0)
+                lengths[i] = 0
         for j in range(k):
-            prefetch(table + spread(ld64(keys + j * 8), multiplier, shift) * S_BYTES)
+            prefetch(table[spread(keys[j], multiplier, shift)])
     else:
         hash_columns(columns, nkey, m, keys)
         for j in range(k):
-            st64(chosen + j * 8, j)
-            prefetch(table + lshr(ld64(keys + j * 8), shift) * S_BYTES)
+            chosen[j] = j
+            prefetch(table[lshr(keys[j], shift)])
     for j in range(k):
-        key, i = ld64(keys + j * 8), ld64(chosen + j * 8)
+        key, i = keys[j], chosen[j]
         if mode == PACKED:
             slot = seek(table, key, multiplier, shift, mask)
         else:
             slot = seek_tagged(x, key, columns, i)
-        if slot == 0:
-            st64(lengths + i * 8, 0)
+        if not slot:
+            lengths[i] = 0
         else:
-            offset = cut(slot, view, nvalue, tick, from_start, offsets + i * 8, lengths + i * 8)
+            offset = cut(slot, view, nvalue, tick, from_start, offsets, lengths, i)
             if offset >= 0:
                 prefetch(arena + (offset << (2 + wide)))
 
 
 @kernel
-def seek_tagged(x: int, key: int, columns: int, i: int) -> int:
-    """The slot whose representative row has the key of binding i, or 0; `key` is its hash."""
-    r, table, bits = ld64(x + X_RELATION), ld64(x + X_TABLE), ld64(x + X_BITS)
-    wide, rows, nkey, keys = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(x + X_NKEY), ld64(x + X_KEYS)
-    stride, mask = ld64(r + R_STRIDE) << (2 + wide), (1 << bits) - 1
+def seek_tagged(x: IndexBlock, key: int, columns: Columns, i: int) -> IndexSlot:
+    """The slot whose representative row has the key of binding i, or none; `key` is its hash."""
+    r, table, bits = x.relation, x.table, x.bits
+    wide, rows, nkey, keys = r.wide, r.rows, x.nkey, x.keys
+    stride, mask = r.stride << (2 + wide), (1 << bits) - 1
     tag = ((key & 0x7FFFFFFF) << 32) | TOP
-    s = lshr(key, ld64(x + X_SHIFT))
+    s = lshr(key, x.shift)
     while True:
-        slot = table + s * S_BYTES
-        e = ld64(slot)
+        slot = table[s]
+        e = slot.key
         if e == 0:
-            return 0
+            return IndexSlot(0)
         if lshr(e ^ tag, 32) == 0:
             address = rows + (e & 0xFFFFFFFF) * stride
             found = True
             for c in range(nkey):
-                if ldw(address + (ld64(keys + c * 8) << (2 + wide)), wide) != ld64(ld64(columns + c * 8) + i * 8):
+                if ldw(address + (keys[c] << (2 + wide)), wide) != columns[c][i]:
                     found = False
                     break
             if found:

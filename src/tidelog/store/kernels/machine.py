@@ -3,21 +3,32 @@
 A plan is a list of levels; a level is a source (see `levels`) and operations that keep, drop or extend the bindings
 of a chunk in place; the last operation emits. When a level's chunk is worked off, the level above gives more. Every
 place where Python must act (grow, repack, widen, pause) is between two operations: the place is kept in the plan
-block (P_LEVEL, P_OP) and the next call goes on from there. What is always true: when a status other than DONE is
-returned, the operation named by P_OP has done nothing yet. Cost: about 0.1 µs per operation and chunk, plus the work.
+block (level, op) and the next call goes on from there. What is always true: when a status other than DONE is
+returned, the operation that it names has done nothing yet. Cost: about 0.1 µs per operation and chunk, plus the work.
 """
 
 from __future__ import annotations
 
-from tidelog.store.kernels.arithmetic import apply, select
-from tidelog.store.kernels.events import file_chunk
-from tidelog.store.kernels.identity import insert_chunk
-from tidelog.store.kernels.levels import open_level, passes, produce
-from tidelog.store.kernels.lookup import find_segments
-from tidelog.store.kernels.membership import find_members, find_rows, visible
-from tidelog.store.kernels.raw import cycles, kernel, ld64, ldw, st64
-from tidelog.store.kernels.segments import update_index
-from tidelog.store.layout import (
+from tidelog.store.blocks import (
+    ComputeOperation,
+    ExistsOperation,
+    FewerOperation,
+    FilterOperation,
+    FoldOperation,
+    IterationOperation,
+    Level,
+    MemberOperation,
+    Operation,
+    PackOperation,
+    PlanBlock,
+    RelationBlock,
+    StratumBlock,
+    TellOperation,
+    TupleOperation,
+    UnpackOperation,
+    Words,
+)
+from tidelog.store.codes import (
     ABSENT,
     COMPUTE,
     DONE,
@@ -26,284 +37,231 @@ from tidelog.store.layout import (
     EXISTS,
     FAULT,
     FEWER,
-    FILE,
     FILTER,
+    FOLD,
     ITERATION,
-    L_COUNT,
-    L_NOPS,
-    L_OPS,
-    L_SIZE,
     MEMBER,
     NONMEMBER,
-    O_A,
-    O_B,
-    O_CHECKS,
-    O_CODE,
-    O_INDEX,
-    O_KEYS,
-    O_KIND,
-    O_LIVE,
-    O_NCHECK,
-    O_NLIVE,
-    O_NOUT,
-    O_OUTS,
-    O_RELATION,
-    O_SIZE,
-    O_SPARE,
-    O_TARGET,
-    O_VALUE_KIND,
-    O_VIEW,
-    P_BUDGET,
-    P_CHOSEN,
-    P_CYCLES,
-    P_DERIVATIONS,
-    P_EFFORT,
-    P_ENTRIES,
-    P_FAULT_A,
-    P_FAULT_B,
-    P_FAULT_OP,
-    P_ITERATION,
-    P_KEYS,
-    P_LEVEL,
-    P_LEVELS,
-    P_NLEVEL,
-    P_OP,
-    P_SHARED,
-    P_SLOTS,
-    P_SOURCES,
-    P_SUBJECT,
-    P_WORK,
     PACK,
     PAUSE,
     PHASE_ADVANCE,
     PHASE_INDEXES,
     PHASE_PLANS,
-    R_COUNT,
-    R_DELTA_START,
-    R_DELTA_STOP,
-    R_ITERATION,
-    R_ROWS,
-    R_STATE,
-    R_STRIDE,
-    R_TICK,
-    R_WIDE,
-    T_INDEXES,
-    T_ITERATION,
-    T_MAX_ITERATIONS,
-    T_NEW,
-    T_NINDEX,
-    T_NPLAN,
-    T_NRELATION,
-    T_PHASE,
-    T_PLANS,
-    T_POSITION,
-    T_RELATIONS,
-    T_SCRATCH,
-    T_SUBJECT,
-    T_THRESHOLD,
+    TELL,
     UNPACK,
-    X_ARENA,
-    X_NVALUE,
-    X_RELATION,
 )
+from tidelog.store.kernels.access import address
+from tidelog.store.kernels.arithmetic import apply, select
+from tidelog.store.kernels.identity import insert_chunk
+from tidelog.store.kernels.levels import open_level, passes, produce
+from tidelog.store.kernels.lookup import find_segments
+from tidelog.store.kernels.membership import find_members, find_rows, visible
+from tidelog.store.kernels.raw import cycles, kernel, ldw
+from tidelog.store.kernels.segments import update_index
+from tidelog.store.kernels.signed_counts import fold_levels, tell_chunk
 
 
 @kernel
-def keep_chosen(op: int, chosen: int, k: int) -> None:
+def keep_chosen(op: Operation, chosen: Words, k: int) -> None:
     """Compact the columns that live on after an operation to the chosen bindings (in ascending order)."""
-    live = ld64(op + O_LIVE)
-    for c in range(ld64(op + O_NLIVE)):
-        column = ld64(live + c * 8)
+    live = op.live
+    for c in range(op.nlive):
+        column = live[c]
         for j in range(k):
-            st64(column + j * 8, ld64(column + ld64(chosen + j * 8) * 8))
+            column[j] = column[chosen[j]]
 
 
 @kernel
-def choose_existing(p: int, op: int, wanted: int, m: int) -> int:
+def choose_existing(p: PlanBlock, op: ExistsOperation, wanted: int, m: int) -> int:
     """Choose bindings by whether an index has a fitting entry."""
-    x, chosen = ld64(op + O_INDEX), ld64(p + P_CHOSEN)
-    offsets, lengths = ld64(p + P_ENTRIES), ld64(p + P_SOURCES)
-    find_segments(x, ld64(op + O_VIEW), ld64(op + O_KEYS), m, ld64(p + P_KEYS), chosen, offsets, lengths)
-    ncheck, checks = ld64(op + O_NCHECK), ld64(op + O_CHECKS)
-    wide, nword = ld64(ld64(x + X_RELATION) + R_WIDE), ld64(x + X_NVALUE)
+    x, chosen = op.index, p.chosen
+    offsets, lengths = p.entries, p.sources
+    find_segments(x, op.viewed, op.keys, m, p.keys, chosen, offsets, lengths)
+    ncheck, checks = op.ncheck, op.checks
+    wide, nword = x.relation.wide, x.nvalue
     k = 0
     for i in range(m):
-        length = ld64(lengths + i * 8)
+        length = lengths[i]
         found = 0
         if ncheck == 0:
             found = int(length > 0)
         elif length > 0:
-            entry = ld64(x + X_ARENA) + (ld64(offsets + i * 8) << (2 + wide))
+            entry = x.arena + (offsets[i] << (2 + wide))
             for _ in range(length):
                 if passes(entry, wide, i, checks, ncheck):
                     found = 1
                     break
                 entry += nword << (2 + wide)
         if found == wanted:
-            st64(chosen + k * 8, i)
+            chosen[k] = i
             k += 1
     return k
 
 
 @kernel
-def choose_fewer(p: int, op: int, m: int) -> int:
-    """Choose bindings by which of two indexes has the shorter segment for them (O_CODE: strictly)."""
-    keys, chosen, left, right = ld64(p + P_KEYS), ld64(p + P_CHOSEN), ld64(p + P_SOURCES), ld64(p + P_SLOTS)
-    unused, strict = ld64(p + P_ENTRIES), ld64(op + O_CODE)
-    find_segments(ld64(op + O_INDEX), ld64(op + O_VIEW), ld64(op + O_KEYS), m, keys, chosen, unused, left)
-    find_segments(ld64(op + O_TARGET), ld64(op + O_SPARE), ld64(op + O_A), m, keys, chosen, unused, right)
+def choose_fewer(p: PlanBlock, op: FewerOperation, m: int) -> int:
+    """Choose bindings by which of two indexes has the shorter segment for them."""
+    keys, chosen, left, right = p.keys, p.chosen, p.sources, p.slots
+    unused, strict = p.entries, op.strict
+    find_segments(op.left, op.left_view, op.left_keys, m, keys, chosen, unused, left)
+    find_segments(op.right, op.right_view, op.right_keys, m, keys, chosen, unused, right)
     k = 0
     for i in range(m):
-        if ld64(left + i * 8) + strict <= ld64(right + i * 8):
-            st64(chosen + k * 8, i)
+        if left[i] + strict <= right[i]:
+            chosen[k] = i
             k += 1
     return k
 
 
 @kernel
-def choose_members(p: int, op: int, wanted: int, m: int) -> int:
+def choose_members(p: PlanBlock, op: MemberOperation, wanted: int, m: int) -> int:
     """Choose bindings by whether a whole tuple is known."""
-    chosen, found, r = ld64(p + P_CHOSEN), ld64(p + P_SLOTS), ld64(op + O_RELATION)
-    if ld64(r + R_STATE):
-        find_rows(r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), found)
-        numbers, view = ld64(op + O_TARGET), ld64(op + O_VIEW)
+    chosen, found, r = p.chosen, p.slots, op.relation
+    if r.stateful:
+        find_rows(r, op.columns, m, p.keys, found)
+        numbers, view = op.numbers, op.viewed
         for i in range(m):
-            row = ld64(found + i * 8)
+            row = found[i]
             if numbers:
-                st64(numbers + i * 8, row)
-            st64(found + i * 8, int(row >= 0 and visible(r, row, view)))
+                numbers[i] = row
+            found[i] = int(row >= 0 and visible(r, row, view))
     else:
-        find_members(r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), chosen, found)
+        find_members(r, op.columns, m, p.keys, chosen, found)
     k = 0
     for i in range(m):
-        if ld64(found + i * 8) == wanted:
-            st64(chosen + k * 8, i)
+        if found[i] == wanted:
+            chosen[k] = i
             k += 1
     return k
 
 
 @kernel
-def unpack_records(p: int, op: int, m: int) -> int:
+def unpack_records(p: PlanBlock, op: UnpackOperation, m: int) -> int:
     """Take records apart: rows of the relation that holds the records of this arity, by number."""
-    r, chosen, ids = ld64(op + O_RELATION), ld64(p + P_CHOSEN), ld64(op + O_A)
-    wide, rows, count = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(r + R_COUNT)
-    stride, ncheck, checks = ld64(r + R_STRIDE) << (2 + wide), ld64(op + O_NCHECK), ld64(op + O_CHECKS)
+    r, chosen, ids = op.relation, p.chosen, op.records
+    wide, rows, count = r.wide, r.rows, r.count
+    stride, ncheck, checks = r.stride << (2 + wide), op.ncheck, op.checks
     k = 0
     for i in range(m):
-        number = ld64(ids + i * 8)
+        number = ids[i]
         if 0 < number < count and (ncheck == 0 or passes(rows + number * stride, wide, i, checks, ncheck)):
-            st64(chosen + k * 8, i)
+            chosen[k] = i
             k += 1
-    outs = ld64(op + O_OUTS)
-    for o in range(ld64(op + O_NOUT)):
-        at, column = ld64(outs + o * 16) << (2 + wide), ld64(outs + o * 16 + 8)
+    outs = op.outs
+    for o in range(op.nout):
+        at, column = outs[o].place << (2 + wide), outs[o].column
         for j in range(k):
-            i = ld64(chosen + j * 8)
-            st64(column + i * 8, ldw(rows + ld64(ids + i * 8) * stride + at, wide))
+            i = chosen[j]
+            column[i] = ldw(rows + ids[i] * stride + at, wide)
     return k
 
 
 @kernel
-def operate(p: int, op: int, level: int) -> int:
+def insert_tuples(p: PlanBlock, op: TupleOperation, m: int, numbers: Words) -> int:
+    """Insert a chunk of tuples, whose rows `numbers` (if not 0) receives; a status."""
+    p.subject = address(op.relation)
+    return insert_chunk(op.relation, op.columns, m, p.keys, p.slots, p.chosen, numbers, p.sharing)
+
+
+@kernel
+def compute(p: PlanBlock, op: ComputeOperation, m: int) -> int:
+    """Apply a functor; a status."""
+    at = apply(op.functor, op.value_kind, op.left, op.right, op.target, m)
+    if at < 0:
+        return DONE
+    p.fault_left, p.fault_right, p.fault_functor = op.left[at], op.right[at], op.functor
+    return FAULT
+
+
+@kernel
+def operate(p: PlanBlock, op: Operation, level: Level) -> int:
     """Do one operation on a level's chunk; a status."""
-    kind, m = ld64(op + O_KIND), ld64(level + L_COUNT)
+    kind, m = op.kind, level.count
     k = m
     if kind == EMIT:
-        r = ld64(op + O_RELATION)
-        status = insert_chunk(
-            r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), ld64(p + P_SLOTS), ld64(p + P_CHOSEN), 0, ld64(p + P_SHARED)
-        )
-        st64(p + P_SUBJECT, r)
+        status = insert_tuples(p, TupleOperation(op), m, Words(0))
         if status == DONE:
-            st64(p + P_DERIVATIONS, ld64(p + P_DERIVATIONS) + m)
-            st64(p + P_EFFORT, ld64(p + P_EFFORT) + m * EMIT_EFFORT)
+            p.derivations += m
+            p.effort += m * EMIT_EFFORT
         return status
     if kind == FILTER:
-        code, value_kind = ld64(op + O_CODE), ld64(op + O_VALUE_KIND)
-        k = select(code, value_kind, ld64(op + O_A), ld64(op + O_B), m, ld64(p + P_CHOSEN))
+        test = FilterOperation(op)
+        k = select(test.comparison, test.value_kind, test.left, test.right, m, p.chosen)
     elif kind == COMPUTE:
-        code, value_kind = ld64(op + O_CODE), ld64(op + O_VALUE_KIND)
-        at = apply(code, value_kind, ld64(op + O_A), ld64(op + O_B), ld64(op + O_TARGET), m)
-        if at >= 0:
-            st64(p + P_FAULT_A, ld64(ld64(op + O_A) + at * 8))
-            st64(p + P_FAULT_B, ld64(ld64(op + O_B) + at * 8))
-            st64(p + P_FAULT_OP, code)
-            return FAULT
+        return compute(p, ComputeOperation(op), m)
     elif kind == EXISTS:
-        k = choose_existing(p, op, 1, m)
+        k = choose_existing(p, ExistsOperation(op), 1, m)
     elif kind == ABSENT:
-        k = choose_existing(p, op, 0, m)
+        k = choose_existing(p, ExistsOperation(op), 0, m)
     elif kind == MEMBER:
-        k = choose_members(p, op, 1, m)
+        k = choose_members(p, MemberOperation(op), 1, m)
     elif kind == NONMEMBER:
-        k = choose_members(p, op, 0, m)
+        k = choose_members(p, MemberOperation(op), 0, m)
     elif kind == FEWER:
-        k = choose_fewer(p, op, m)
+        k = choose_fewer(p, FewerOperation(op), m)
     elif kind == UNPACK:
-        k = unpack_records(p, op, m)
+        k = unpack_records(p, UnpackOperation(op), m)
     elif kind == PACK:
-        r = ld64(op + O_RELATION)
-        st64(p + P_SUBJECT, r)
-        return insert_chunk(
-            r, ld64(op + O_KEYS), m, ld64(p + P_KEYS), ld64(p + P_SLOTS), ld64(p + P_CHOSEN), ld64(op + O_TARGET),
-            ld64(p + P_SHARED),
-        )  # fmt: skip
-    elif kind == FILE:
-        return file_chunk(p, op, m)
+        return insert_tuples(p, TupleOperation(op), m, PackOperation(op).numbers)
+    elif kind == FOLD:
+        k = fold_levels(p, FoldOperation(op), m)
+    elif kind == TELL:
+        return tell_chunk(p, TellOperation(op), m)
     elif kind == ITERATION:
+        target = IterationOperation(op).target
         for i in range(m):
-            st64(ld64(op + O_TARGET) + i * 8, ld64(p + P_ITERATION))
+            target[i] = p.iteration
     if k < m:
-        keep_chosen(op, ld64(p + P_CHOSEN), k)
-        st64(level + L_COUNT, k)
+        keep_chosen(op, p.chosen, k)
+        level.count = k
     return DONE
 
 
 @kernel
-def run_plan(p: int) -> int:
-    """Run, or go on running, a plan; a status. P_LEVEL is -1 when it has not begun."""
+def run_plan(p: PlanBlock) -> int:
+    """Run, or go on running, a plan; a status. Its level is -1 when it has not begun."""
     began = cycles()
-    levels, nlevel = ld64(p + P_LEVELS), ld64(p + P_NLEVEL)
-    depth, at = ld64(p + P_LEVEL), ld64(p + P_OP)
-    work, budget, effort = ld64(p + P_WORK), ld64(p + P_BUDGET), 0
+    levels, nlevel = p.levels, p.nlevel
+    depth, at = p.level, p.op
+    work, budget, effort = p.work, p.budget, 0
     if depth < 0:
         depth, at = 0, -1
-        open_level(p, levels)
+        open_level(levels[0])
     status = DONE
     while depth >= 0:
-        level = levels + depth * L_SIZE * 8
+        level = levels[depth]
         if at < 0:
             if work > budget:
                 status = PAUSE
                 work = 0
                 break
-            m = produce(p, level)
+            m = produce(p, level, levels[depth - 1].count if depth > 0 else 0)
             if m == 0:
                 depth -= 1
                 continue
             work += m + 16
             effort += m
-            st64(level + L_COUNT, m)
+            level.count = m
             at = 0
-        nops, ops = ld64(level + L_NOPS), ld64(level + L_OPS)
+        nops, ops = level.nop, level.ops
         while at < nops:
-            status = operate(p, ops + at * O_SIZE * 8, level)
+            status = operate(p, ops[at], level)
             if status != DONE:
                 break
             at += 1
-            if ld64(level + L_COUNT) == 0:
+            if level.count == 0:
                 break
         if status != DONE:
             break
         at = -1
-        if ld64(level + L_COUNT) > 0 and depth + 1 < nlevel:
+        if level.count > 0 and depth + 1 < nlevel:
             depth += 1
-            open_level(p, levels + depth * L_SIZE * 8)
-    st64(p + P_LEVEL, depth)
-    st64(p + P_OP, at)
-    st64(p + P_WORK, work)
-    st64(p + P_EFFORT, ld64(p + P_EFFORT) + effort)
-    st64(p + P_CYCLES, ld64(p + P_CYCLES) + cycles() - began)
+            open_level(levels[depth])
+    p.level = depth
+    p.op = at
+    p.work = work
+    p.effort += effort
+    p.cycles += cycles() - began
     return status
 
 
@@ -314,56 +272,56 @@ def now() -> int:
 
 
 @kernel
-def advance(r: int) -> int:
+def advance(r: RelationBlock) -> int:
     """The running iteration's tuples become the delta; their number."""
-    st64(r + R_DELTA_START, ld64(r + R_DELTA_STOP))
-    st64(r + R_DELTA_STOP, ld64(r + R_COUNT))
-    st64(r + R_TICK, ld64(r + R_TICK) + 1)
-    st64(r + R_ITERATION, ld64(r + R_ITERATION) + 1)
-    return ld64(r + R_COUNT) - ld64(r + R_DELTA_START)
+    r.delta_start = r.delta_stop
+    r.delta_stop = r.count
+    r.tick += 1
+    r.iteration += 1
+    return r.count - r.delta_start
 
 
 @kernel
-def run_stratum(t: int) -> int:
+def run_stratum(t: StratumBlock) -> int:
     """Iterate: all plans, then all relations advance, then their indexes; until no relation has a delta. A status."""
-    st64(t + T_SUBJECT, 0)
+    t.subject = 0
     while True:
-        phase = ld64(t + T_PHASE)
+        phase = t.phase
         if phase == PHASE_PLANS:
-            plans = ld64(t + T_PLANS)
-            i = ld64(t + T_POSITION)
-            while i < ld64(t + T_NPLAN):
-                p = ld64(plans + i * 8)
-                st64(p + P_ITERATION, ld64(t + T_ITERATION))
+            plans = t.plans
+            i = t.position
+            while i < t.nplan:
+                p = plans[i]
+                p.iteration = t.iteration
                 status = run_plan(p)
                 if status != DONE:
-                    st64(t + T_POSITION, i)
-                    st64(t + T_SUBJECT, p)
+                    t.position = i
+                    t.subject = address(p)
                     return status
-                st64(p + P_LEVEL, -1)
+                p.level = -1
                 i += 1
-            st64(t + T_POSITION, 0)
-            st64(t + T_PHASE, PHASE_ADVANCE)
+            t.position = 0
+            t.phase = PHASE_ADVANCE
         elif phase == PHASE_ADVANCE:
-            new, relations = 0, ld64(t + T_RELATIONS)
-            for i in range(ld64(t + T_NRELATION)):
-                new += advance(ld64(relations + i * 8))
-            st64(t + T_NEW, new)
-            st64(t + T_ITERATION, ld64(t + T_ITERATION) + 1)
-            st64(t + T_PHASE, PHASE_INDEXES)
+            new, relations = 0, t.relations
+            for i in range(t.nrelation):
+                new += advance(relations[i])
+            t.new = new
+            t.iteration += 1
+            t.phase = PHASE_INDEXES
         else:
-            indexes = ld64(t + T_INDEXES)
-            i = ld64(t + T_POSITION)
-            while i < ld64(t + T_NINDEX):
-                status = update_index(ld64(indexes + i * 8), ld64(t + T_SCRATCH))
+            indexes = t.indexes
+            i = t.position
+            while i < t.nindex:
+                status = update_index(indexes[i], t.scratch)
                 if status != DONE:
-                    st64(t + T_POSITION, i)
-                    st64(t + T_SUBJECT, ld64(indexes + i * 8))
+                    t.position = i
+                    t.subject = address(indexes[i])
                     return status
                 i += 1
-            st64(t + T_POSITION, 0)
-            st64(t + T_PHASE, PHASE_PLANS)
-            if ld64(t + T_NEW) == 0:
+            t.position = 0
+            t.phase = PHASE_PLANS
+            if t.new == 0:
                 return DONE
-            if ld64(t + T_NEW) >= ld64(t + T_THRESHOLD) or ld64(t + T_ITERATION) >= ld64(t + T_MAX_ITERATIONS):
+            if t.new >= t.threshold or t.iteration >= t.max_iterations:
                 return PAUSE

@@ -6,92 +6,77 @@ may not be seen.
 
 from __future__ import annotations
 
-from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
-from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, lshr, prefetch, st64
-from tidelog.store.layout import (
+from tidelog.store.blocks import BitmapSlot, Columns, Halves, PackedColumn, RelationBlock, RowsSlot, Words
+from tidelog.store.codes import (
     AFTER,
     ALL,
-    B_LIST,
-    BEFORE_NOW,
+    BEFORE,
     BLOCKED,
-    DELTA,
+    BOTH,
+    EITHER,
     NEVER,
-    NOW,
     NUMBERED,
     OLD,
     PACKED,
-    R_ARITY,
-    R_BEFORE,
-    R_BITS,
-    R_COUNT,
-    R_DELTA_START,
-    R_DELTA_STOP,
-    R_MODE,
-    R_NOW,
-    R_NUMBERS,
-    R_PACK,
-    R_ROWS,
-    R_STRIDE,
-    R_TABLE,
-    R_WIDE,
     TAGGED,
     TOP,
 )
+from tidelog.store.kernels.identity import hash_columns, mix, pack_columns, row_equals
+from tidelog.store.kernels.raw import inlined, kernel, lshr, prefetch
 
 
 @kernel
-def fits_columns(columns: int, arity: int, pack: int, m: int, keys: int, chosen: int) -> int:
+def fits_columns(columns: Columns, arity: int, pack: PackedColumn, m: int, keys: Words, chosen: Words) -> int:
     """Like pack_columns, for a lookup: lists in `chosen` which tuples fit at all, and gives their number."""
     bad = pack_columns(columns, arity, pack, m, keys)
     if bad == 0:
         for i in range(m):
-            st64(chosen + i * 8, i)
+            chosen[i] = i
         return m
     k = 0
     for i in range(m):
         bad = 0
         for c in range(arity):
-            v = ld64(ld64(columns + c * 8) + i * 8) - ld64(pack + c * 24)
-            bad |= lshr(v, ld64(pack + c * 24 + 8))
+            bad |= lshr(columns[c][i] - pack[c].low, pack[c].bits)
         if bad == 0:
-            st64(chosen + k * 8, i)
-            st64(keys + k * 8, ld64(keys + i * 8))
+            chosen[k] = i
+            keys[k] = keys[i]
             k += 1
     return k
 
 
 @kernel
-def seek_numbers(r: int, columns: int, m: int, keys: int, found: int) -> None:
+def seek_numbers(r: RelationBlock, columns: Columns, m: int, keys: Words, found: Words) -> None:
     """found[i] := where the row number of tuple i stands, or -1, in a table of packed keys, or of blocks of them."""
-    arity, table, bits, pack = ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS), ld64(r + R_PACK)
-    blocked, lists = ld64(r + R_MODE) == BLOCKED, ld64(r + R_NUMBERS)
+    arity, table, bits, pack = r.arity, r.table, r.bits, r.pack
+    blocked, lists = r.mode == BLOCKED, r.numbers
     shift, mask = 64 - bits, (1 << bits) - 1
     low = 6 if blocked else 0
     size = 32 if blocked else 16
     for i in range(m):
         key, bad = 0, 0
         for c in range(arity):
-            v = ld64(ld64(columns + c * 8) + i * 8) - ld64(pack + c * 24)
-            bad |= lshr(v, ld64(pack + c * 24 + 8))
-            key |= v << ld64(pack + c * 24 + 16)
+            v = columns[c][i] - pack[c].low
+            bad |= lshr(v, pack[c].bits)
+            key |= v << pack[c].shift
         if bad:
             key = -1
         else:
             prefetch(table + lshr(mix(lshr(key, low)), shift) * size)
-        st64(keys + i * 8, key)
+        keys[i] = key
     for i in range(m):
-        key = ld64(keys + i * 8)
-        st64(found + i * 8, -1)
+        key = keys[i]
+        found[i] = -1
         if key >= 0:
             wanted, s = lshr(key, low) | TOP, lshr(mix(lshr(key, low)), shift)
             while True:
-                slot = table + s * size
-                e = ld64(slot)
+                slot = RowsSlot(table + s * size)
+                e = slot.key
                 if e == wanted:
                     if not blocked:
-                        st64(found + i * 8, slot + 8)
-                    elif lshr(ld64(slot + 8), key & 63) & 1:
-                        st64(found + i * 8, lists + (ld32(slot + B_LIST) * 64 + (key & 63)) * 4)
+                        found[i] = table + s * size + 8
+                    elif lshr(slot.bits, key & 63) & 1:
+                        found[i] = lists + (slot.list * 64 + (key & 63))
                     break
                 if e == 0:
                     break
@@ -99,86 +84,108 @@ def seek_numbers(r: int, columns: int, m: int, keys: int, found: int) -> None:
 
 
 @kernel
-def find_numbered(r: int, columns: int, m: int, keys: int, found: int) -> None:
+def find_numbered(r: RelationBlock, columns: Columns, m: int, keys: Words, found: Words) -> None:
     """find_rows in a table of packed keys, or of blocks of them."""
     seek_numbers(r, columns, m, keys, found)
-    blocked = ld64(r + R_MODE) == BLOCKED
+    blocked = r.mode == BLOCKED
     if blocked:
         for i in range(m):
-            if ld64(found + i * 8) >= 0:
-                prefetch(ld64(found + i * 8))
+            if found[i] >= 0:
+                prefetch(found[i])
     for i in range(m):
-        at = ld64(found + i * 8)
+        at = found[i]
         if at >= 0:
-            st64(found + i * 8, ld32(at) if blocked else ld64(at))
+            found[i] = Halves(at)[0] if blocked else Words(at)[0]
 
 
 @kernel
-def find_rows(r: int, columns: int, m: int, keys: int, found: int) -> None:
+def find_rows(r: RelationBlock, columns: Columns, m: int, keys: Words, found: Words) -> None:
     """found[i] := the row of tuple i, or -1, where the table leads to rows; `keys` is scratch."""
-    if ld64(r + R_MODE) != TAGGED:
+    if r.mode != TAGGED:
         find_numbered(r, columns, m, keys, found)
         return
-    arity, table, bits = ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS)
+    arity, table, bits = r.arity, Words(r.table), r.bits
     shift, mask = 64 - bits, (1 << bits) - 1
-    wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
-    stride = ld64(r + R_STRIDE) << (2 + wide)
+    wide, rows = r.wide, r.rows
+    stride = r.stride << (2 + wide)
     hash_columns(columns, arity, m, keys)
     for i in range(m):
-        prefetch(table + lshr(ld64(keys + i * 8), shift) * 8)
+        prefetch(table + lshr(keys[i], shift))
     for i in range(m):
-        h = ld64(keys + i * 8)
+        h = keys[i]
         tag = ((h & 0x7FFFFFFF) << 32) | TOP
         s = lshr(h, shift)
-        e = ld64(table + s * 8)
-        st64(found + i * 8, -1)
+        e = table[s]
+        found[i] = -1
         while e != 0:
             if lshr(e ^ tag, 32) == 0 and row_equals(rows + (e & 0xFFFFFFFF) * stride, wide, columns, arity, i):
-                st64(found + i * 8, e & 0xFFFFFFFF)
+                found[i] = e & 0xFFFFFFFF
                 break
             s = (s + 1) & mask
-            e = ld64(table + s * 8)
+            e = table[s]
 
 
 @inlined
-def iteration_now(r: int, row: int) -> int:
+def iteration_now(r: RelationBlock, row: int) -> int:
     """The iteration of a row, or NEVER."""
-    return ld32(ld64(r + R_NOW) + row * 4)
+    return r.now[row]
 
 
 @inlined
-def iteration_before(r: int, row: int) -> int:
+def iteration_before(r: RelationBlock, row: int) -> int:
     """The iteration of a row in the state before the running update, or NEVER."""
-    before = ld32(ld64(r + R_BEFORE) + row * 4)
+    before = r.before[row]
     return iteration_now(r, row) if before == 0 else ~before
 
 
-@kernel
-def iteration_in(r: int, row: int, which: int) -> int:
-    """The iteration of a row in one of the two states."""
-    return iteration_now(r, row) if which == NOW else iteration_before(r, row)
+@inlined
+def level_after(r: RelationBlock, row: int) -> int:
+    """What a row contributes to the level of a derivation after the running round of an update."""
+    now = iteration_now(r, row)
+    return now if r.own or now == NEVER else 0
+
+
+@inlined
+def level_just_before(r: RelationBlock, row: int) -> int:
+    """What it contributed just before the round: it follows from the row's iterations now and before the update."""
+    now, before, k = iteration_now(r, row), iteration_before(r, row), r.update.bucket
+    if not r.own:  # of a lower stratum: it moved in round 0, if at all
+        there = before if k == 0 else now
+        return there if there == NEVER else 0
+    if now == k and before != k:
+        return before if before > k else NEVER  # found in this round
+    return k if now == NEVER and before == k else now  # lost in this round, or as it was
 
 
 @kernel
-def visible(r: int, row: int, view: int) -> bool:
+def visible(r: RelationBlock, row: int, view: int) -> bool:
     """Whether a view has a row of a relation with state."""
+    if view == AFTER:
+        return iteration_now(r, row) != NEVER
+    if view == BEFORE:
+        return iteration_before(r, row) != NEVER
+    if view >= EITHER:
+        before, after = level_just_before(r, row), level_after(r, row)
+        if view == EITHER:
+            return min(before, after) != NEVER
+        if view == BOTH:
+            return max(before, after) != NEVER
+        return before == after and after != NEVER
     if view == ALL:
-        return row < ld64(r + R_DELTA_STOP)
+        return row < r.delta_stop
     if view == OLD:
-        return row < ld64(r + R_DELTA_START)
-    if view == DELTA:
-        return ld64(r + R_DELTA_START) <= row < ld64(r + R_DELTA_STOP)
-    return iteration_in(r, row, NOW if view == AFTER else BEFORE_NOW) != NEVER
+        return row < r.delta_start
+    return r.delta_start <= row < r.delta_stop
 
 
 @kernel
-def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: int) -> None:
+def find_members(r: RelationBlock, columns: Columns, m: int, keys: Words, chosen: Words, found: Words) -> None:
     """found[i] := 1 when tuple i is in the relation, else 0; `keys` and `chosen` are scratch."""
     for i in range(m):
-        st64(found + i * 8, 0)
-    mode, arity, table, bits = ld64(r + R_MODE), ld64(r + R_ARITY), ld64(r + R_TABLE), ld64(r + R_BITS)
+        found[i] = 0
+    mode, arity, bits = r.mode, r.arity, r.bits
     shift, mask = 64 - bits, (1 << bits) - 1
-    if ld64(r + R_COUNT) == 0:
+    if r.count == 0:
         return
     if mode in (TAGGED, NUMBERED, BLOCKED):
         if mode == TAGGED:
@@ -186,33 +193,35 @@ def find_members(r: int, columns: int, m: int, keys: int, chosen: int, found: in
         else:
             seek_numbers(r, columns, m, keys, found)
         for i in range(m):
-            st64(found + i * 8, int(ld64(found + i * 8) >= 0))
+            found[i] = int(found[i] >= 0)
         return
-    k = fits_columns(columns, arity, ld64(r + R_PACK), m, keys, chosen)
+    k = fits_columns(columns, arity, r.pack, m, keys, chosen)
     if mode == PACKED:
+        table = Words(r.table)
         for j in range(k):
-            prefetch(table + lshr(mix(ld64(keys + j * 8)), shift) * 8)
+            prefetch(table + lshr(mix(keys[j]), shift))
         for j in range(k):
-            key = ld64(keys + j * 8)
+            key = keys[j]
             s = lshr(mix(key), shift)
-            e = ld64(table + s * 8)
+            e = table[s]
             while e != 0:
                 if e == key | TOP:
-                    st64(found + ld64(chosen + j * 8) * 8, 1)
+                    found[chosen[j]] = 1
                     break
                 s = (s + 1) & mask
-                e = ld64(table + s * 8)
+                e = table[s]
     else:
+        maps = BitmapSlot(r.table)
         for j in range(k):
-            prefetch(table + lshr(mix(lshr(ld64(keys + j * 8), 6)), shift) * 16)
+            prefetch(maps[lshr(mix(lshr(keys[j], 6)), shift)])
         for j in range(k):
-            key = ld64(keys + j * 8)
+            key = keys[j]
             block = lshr(key, 6)
             s = lshr(mix(block), shift)
-            e = ld64(table + s * 16)
+            e = maps[s].key
             while e != 0:
                 if e == block | TOP:
-                    st64(found + ld64(chosen + j * 8) * 8, lshr(ld64(table + s * 16 + 8), key & 63) & 1)
+                    found[chosen[j]] = lshr(maps[s].bits, key & 63) & 1
                     break
                 s = (s + 1) & mask
-                e = ld64(table + s * 16)
+                e = maps[s].key

@@ -2,7 +2,7 @@
 
 Holds the few intrinsics that numba lacks. Everything is an int64: addresses, words, hashes, keys. A kernel written
 with these takes and returns integers only, so that it needs neither numba's array descriptors nor its runtime, and its
-object code can be cached and called without importing numba (see `native.py`). Cost: each is one machine instruction.
+code can be shipped and called without numba (see `compiling.py`). Cost: each is one machine instruction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import ir
 from numba import extending, njit, types
 
-I32, I64, F64 = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+I8, I32, I64, F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 
 
 def intrinsic(function: Any) -> Any:
@@ -64,6 +64,16 @@ def st32(typingctx: Any, address: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def ld8(typingctx: Any, address: Any) -> Any:
+    """The byte at an address, from 0 to 255."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.zext(builder.load(_pointer(builder, args[0], I8)), I64)
+
+    return types.int64(types.int64), codegen
 
 
 @intrinsic

@@ -10,55 +10,15 @@ Cost: two cache misses per appended row, prefetched; one for the slot and one pe
 
 from __future__ import annotations
 
+from tidelog.store.blocks import IndexBlock, IndexSlot, PackedColumn, Words, size
+from tidelog.store.codes import DONE, GOLDEN, GROW_ARENA, GROW_KEYS, MISFIT_KEY, PACKED, ROW, TOP
+from tidelog.store.kernels.access import address
 from tidelog.store.kernels.first_build import count_direct, fill_first, is_direct, lay_out
 from tidelog.store.kernels.identity import mix
-from tidelog.store.kernels.raw import inlined, kernel, ld32, ld64, ldw, lshr, prefetch, st32, st64, stw
-from tidelog.store.layout import (
-    DONE,
-    GOLDEN,
-    GROW_ARENA,
-    GROW_KEYS,
-    MISFIT_KEY,
-    PACKED,
-    R_DELTA_START,
-    R_DELTA_STOP,
-    R_ROWS,
-    R_STRIDE,
-    R_TICK,
-    R_WIDE,
-    ROW,
-    S_BYTES,
-    S_CAPACITY,
-    S_LENGTH,
-    S_OFFSET,
-    S_PREVIOUS,
-    S_STAMP,
-    TOP,
-    X_ARENA,
-    X_ARENA_CAPACITY,
-    X_ARENA_USED,
-    X_BITS,
-    X_COUNTED,
-    X_FREE,
-    X_KEYS,
-    X_LIMIT,
-    X_MODE,
-    X_MULTIPLIER,
-    X_NEED,
-    X_NKEY,
-    X_NVALUE,
-    X_ORDER,
-    X_PACK,
-    X_RELATION,
-    X_SHIFT,
-    X_SLOTS,
-    X_TABLE,
-    X_UPTO,
-    X_USED,
-    X_VALUES,
-)
+from tidelog.store.kernels.raw import inlined, kernel, ldw, lshr, prefetch, stw
 
 BLOCK = 256  # rows hashed before they are looked up
+SLOT_BYTES = size(IndexSlot)
 
 
 @inlined
@@ -70,83 +30,83 @@ def spread(key: int, multiplier: int, shift: int) -> int:
 
 
 @inlined
-def same_key(rows: int, stride: int, wide: int, a: int, b: int, nkey: int, keys: int) -> bool:
+def same_key(rows: int, stride: int, wide: int, a: int, b: int, nkey: int, keys: Words) -> bool:
     for j in range(nkey):
-        at = ld64(keys + j * 8) << (2 + wide)
+        at = keys[j] << (2 + wide)
         if ldw(rows + a * stride + at, wide) != ldw(rows + b * stride + at, wide):
             return False
     return True
 
 
 @kernel
-def locate_rows(x: int, first: int, m: int, slots: int) -> int:
-    """Addresses of the key slots of m rows (made when absent) into `slots`; a status. Rows go by X_ORDER if set."""
-    r = ld64(x + X_RELATION)
-    wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
-    stride = ld64(r + R_STRIDE) << (2 + wide)
-    nkey, keys, pack, mode = ld64(x + X_NKEY), ld64(x + X_KEYS), ld64(x + X_PACK), ld64(x + X_MODE)
-    table, bits = ld64(x + X_TABLE), ld64(x + X_BITS)
-    multiplier, shift, mask = ld64(x + X_MULTIPLIER), ld64(x + X_SHIFT), (1 << bits) - 1
-    used, order = ld64(x + X_USED), ld64(x + X_ORDER)
-    if used + m > ld64(x + X_LIMIT) and multiplier != 1:
+def locate_rows(x: IndexBlock, first: int, m: int, slots: Words) -> int:
+    """Addresses of the key slots of m rows (made when absent) into `slots`; a status. Rows go by `order` if set."""
+    r = x.relation
+    wide, rows = r.wide, r.rows
+    stride = r.stride << (2 + wide)
+    nkey, keys, pack, mode = x.nkey, x.keys, x.pack, x.mode
+    table, bits = x.table, x.bits
+    multiplier, shift, mask = x.multiplier, x.shift, (1 << bits) - 1
+    used, order = x.used, x.order
+    if used + m > x.limit and multiplier != 1:
         return GROW_KEYS
     bad = 0
     for i in range(m):
         row = first + i
         if order:
-            row = ld64(order + row * 8)
-        address = rows + row * stride
+            row = order[row]
+        at = rows + row * stride
         key = 0
         if mode == PACKED:
             for j in range(nkey):
-                v = ldw(address + (ld64(keys + j * 8) << (2 + wide)), wide) - ld64(pack + j * 24)
-                bad |= lshr(v, ld64(pack + j * 24 + 8))
-                key |= v << ld64(pack + j * 24 + 16)
+                v = ldw(at + (keys[j] << (2 + wide)), wide) - pack[j].low
+                bad |= lshr(v, pack[j].bits)
+                key |= v << pack[j].shift
         else:
             for j in range(nkey):
-                key = (key ^ ldw(address + (ld64(keys + j * 8) << (2 + wide)), wide)) * GOLDEN
+                key = (key ^ ldw(at + (keys[j] << (2 + wide)), wide)) * GOLDEN
                 key ^= lshr(key, 29)
             key = key * GOLDEN
-        st64(slots + i * 8, key)
+        slots[i] = key
     if bad:
         return MISFIT_KEY
     if mode == PACKED:
         for i in range(m):
-            prefetch(table + spread(ld64(slots + i * 8), multiplier, shift) * S_BYTES)
+            prefetch(table[spread(slots[i], multiplier, shift)])
         for i in range(m):
-            key = ld64(slots + i * 8)
+            key = slots[i]
             s = spread(key, multiplier, shift)
             while True:
-                e = ld64(table + s * S_BYTES)
+                e = table[s].key
                 if e == key | TOP:
                     break
                 if e == 0:
-                    st64(table + s * S_BYTES, key | TOP)
+                    table[s].key = key | TOP
                     used += 1
                     break
                 s = (s + 1) & mask
-            st64(slots + i * 8, table + s * S_BYTES)
+            slots[i] = address(table[s])
     else:
         for i in range(m):
-            prefetch(table + lshr(ld64(slots + i * 8), shift) * S_BYTES)
+            prefetch(table[lshr(slots[i], shift)])
         for i in range(m):
-            h = ld64(slots + i * 8)
+            h = slots[i]
             tag = ((h & 0x7FFFFFFF) << 32) | TOP
             s = lshr(h, shift)
             row = first + i
             if order:
-                row = ld64(order + row * 8)
+                row = order[row]
             while True:
-                e = ld64(table + s * S_BYTES)
+                e = table[s].key
                 if e == 0:
-                    st64(table + s * S_BYTES, tag | row)
+                    table[s].key = tag | row
                     used += 1
                     break
                 if lshr(e ^ tag, 32) == 0 and same_key(rows, stride, wide, e & 0xFFFFFFFF, row, nkey, keys):
                     break
                 s = (s + 1) & mask
-            st64(slots + i * 8, table + s * S_BYTES)
-    st64(x + X_USED, used)
+            slots[i] = address(table[s])
+    x.used = used
     return DONE
 
 
@@ -159,115 +119,114 @@ def size_class(capacity: int) -> int:
 
 
 @kernel
-def enlarge(x: int, slot: int, wide: int) -> int:
-    """Give a full segment room for more; a status (GROW_ARENA with X_NEED words)."""
-    nvalue, length, old = ld64(x + X_NVALUE), ld32(slot + S_LENGTH), ld64(slot + S_OFFSET)
+def enlarge(x: IndexBlock, slot: IndexSlot, wide: int) -> int:
+    """Give a full segment room for more; a status (GROW_ARENA with as many words as it needs)."""
+    nvalue, length, old = x.nvalue, slot.length, slot.offset
     k = size_class(length + (length >> 1) + 1)
-    arena = ld64(x + X_ARENA)
-    head = ld64(x + X_FREE + k * 8)
+    arena = x.arena
+    head = x.free[k]
     if head > 0:
         at = head - 1
-        st64(x + X_FREE + k * 8, ldw(arena + (at << (2 + wide)), wide))
+        x.free[k] = ldw(arena + (at << (2 + wide)), wide)
     else:
-        at = ld64(x + X_ARENA_USED)
-        if at + (nvalue << k) > ld64(x + X_ARENA_CAPACITY):
-            st64(x + X_NEED, nvalue << k)
+        at = x.arena_used
+        if at + (nvalue << k) > x.arena_capacity:
+            x.need = nvalue << k
             return GROW_ARENA
-        st64(x + X_ARENA_USED, at + (nvalue << k))
+        x.arena_used = at + (nvalue << k)
     for w in range(length * nvalue):
         stw(arena + ((at + w) << (2 + wide)), ldw(arena + ((old + w) << (2 + wide)), wide), wide)
-    capacity = ld32(slot + S_CAPACITY)
+    capacity = slot.capacity
     if capacity > 0 and old < 0x7FFFFFFE:
         k = size_class(capacity)
         if (1 << k) > capacity:
             k -= 1
-        stw(arena + (old << (2 + wide)), ld64(x + X_FREE + k * 8), wide)
-        st64(x + X_FREE + k * 8, old + 1)
-    st64(slot + S_OFFSET, at)
-    st32(slot + S_CAPACITY, 1 << size_class(length + (length >> 1) + 1))
+        stw(arena + (old << (2 + wide)), x.free[k], wide)
+        x.free[k] = old + 1
+    slot.offset = at
+    slot.capacity = 1 << size_class(length + (length >> 1) + 1)
     return DONE
 
 
 @kernel
-def append_range(x: int, stop: int, stamp: int, scratch: int) -> int:
-    """Append rows [X_UPTO, stop) as those of iteration `stamp`; a status."""
-    r = ld64(x + X_RELATION)
-    wide, rows, order = ld64(r + R_WIDE), ld64(r + R_ROWS), ld64(x + X_ORDER)
-    stride = ld64(r + R_STRIDE) << (2 + wide)
-    nvalue, values = ld64(x + X_NVALUE), ld64(x + X_VALUES)
-    upto = ld64(x + X_UPTO)
+def append_range(x: IndexBlock, stop: int, stamp: int, scratch: Words) -> int:
+    """Append rows [upto, stop) as those of iteration `stamp`; a status."""
+    r = x.relation
+    wide, rows, order = r.wide, r.rows, x.order
+    stride = r.stride << (2 + wide)
+    nvalue, values = x.nvalue, x.values
+    upto = x.upto
     while upto < stop:
         m = min(stop - upto, BLOCK)
         status = locate_rows(x, upto, m, scratch)
         if status != DONE:
             return status
-        arena = ld64(x + X_ARENA)
+        arena = x.arena
         if nvalue:
             for i in range(m):
-                slot = ld64(scratch + i * 8)
-                prefetch(arena + ((ld64(slot + S_OFFSET) + ld32(slot + S_LENGTH) * nvalue) << (2 + wide)))
+                slot = IndexSlot(scratch[i])
+                prefetch(arena + ((slot.offset + slot.length * nvalue) << (2 + wide)))
         for i in range(m):
-            slot = ld64(scratch + i * 8)
-            length = ld32(slot + S_LENGTH)
+            slot = IndexSlot(scratch[i])
+            length = slot.length
             if nvalue:
-                if length == ld32(slot + S_CAPACITY):
+                if length == slot.capacity:
                     status = enlarge(x, slot, wide)
                     if status != DONE:
-                        st64(x + X_UPTO, upto + i)
+                        x.upto = upto + i
                         return status
                 row = upto + i
                 if order:
-                    row = ld64(order + row * 8)
-                entry = arena + ((ld64(slot + S_OFFSET) + length * nvalue) << (2 + wide))
+                    row = order[row]
+                entry = arena + ((slot.offset + length * nvalue) << (2 + wide))
                 for j in range(nvalue):
-                    c = ld64(values + j * 8)
+                    c = values[j]
                     v = row
                     if c != ROW:
                         v = ldw(rows + row * stride + (c << (2 + wide)), wide)
                     stw(entry + (j << (2 + wide)), v, wide)
-            if ld32(slot + S_STAMP) != stamp:
-                st32(slot + S_STAMP, stamp)
-                st32(slot + S_PREVIOUS, length)
-            st32(slot + S_LENGTH, length + 1)
+            if slot.stamp != stamp:
+                slot.stamp = stamp
+                slot.previous = length
+            slot.length = length + 1
         upto += m
-        st64(x + X_UPTO, upto)
+        x.upto = upto
     return DONE
 
 
 @kernel
-def count_rows(x: int, stop: int, scratch: int) -> int:
+def count_rows(x: IndexBlock, stop: int, scratch: Words) -> int:
     """First build: count the entries of every key in its capacity, and note the slots of the rows; a status."""
-    counted, table, slots = ld64(x + X_COUNTED), ld64(x + X_TABLE), ld64(x + X_SLOTS)
+    counted, table, slots = x.counted, x.table, x.slots
     while counted < stop:
         m = min(stop - counted, BLOCK)
         status = locate_rows(x, counted, m, scratch)
         if status != DONE:
             return status
         for i in range(m):
-            slot = ld64(scratch + i * 8)
-            st32(slot + S_CAPACITY, ld32(slot + S_CAPACITY) + 1)
+            IndexSlot(scratch[i]).capacity += 1
             if slots:
-                st32(slots + (counted + i) * 4, lshr(slot - table, 5))
+                slots[counted + i] = (scratch[i] - address(table)) // SLOT_BYTES
         counted += m
-        st64(x + X_COUNTED, counted)
+        x.counted = counted
     return DONE
 
 
 @kernel
-def update_index(x: int, scratch: int) -> int:
+def update_index(x: IndexBlock, scratch: Words) -> int:
     """Bring an index up to its relation's delta_stop; a status. Scratch: BLOCK words."""
-    r = ld64(x + X_RELATION)
-    start, stop, tick = ld64(r + R_DELTA_START), ld64(r + R_DELTA_STOP), ld64(r + R_TICK)
-    upto = ld64(x + X_UPTO)
+    r = x.relation
+    start, stop, tick = r.delta_start, r.delta_stop, r.tick
+    upto = x.upto
     if upto >= stop:
         return DONE
-    if upto == 0 and ld64(x + X_ARENA_USED) == 0 and ld64(x + X_NVALUE) and stop > 16:
+    if upto == 0 and x.arena_used == 0 and x.nvalue and stop > 16:
         status = count_direct(x, stop) if is_direct(x) else count_rows(x, stop, scratch)
         if status == DONE:
             status = lay_out(x, stop)
         if status != DONE:
             return status
-        if is_direct(x) or ld64(x + X_SLOTS):
+        if is_direct(x) or x.slots:
             upto = start if start > 0 else stop
             fill_first(x, upto, tick - 1 if start > 0 else tick)
     if upto < start:
@@ -278,34 +237,34 @@ def update_index(x: int, scratch: int) -> int:
 
 
 @kernel
-def rehash_index(old: int, old_bits: int, old_pack: int, x: int) -> None:
+def rehash_index(old: IndexSlot, old_bits: int, old_pack: PackedColumn, x: IndexBlock) -> None:
     """Move every slot of an old key table into the present one, whose keys may be packed otherwise."""
-    table, bits, mode = ld64(x + X_TABLE), ld64(x + X_BITS), ld64(x + X_MODE)
-    multiplier, shift, mask, pack = ld64(x + X_MULTIPLIER), ld64(x + X_SHIFT), (1 << bits) - 1, ld64(x + X_PACK)
-    r = ld64(x + X_RELATION)
-    wide, rows = ld64(r + R_WIDE), ld64(r + R_ROWS)
-    stride = ld64(r + R_STRIDE) << (2 + wide)
-    nkey, keys = ld64(x + X_NKEY), ld64(x + X_KEYS)
+    table, bits, mode = x.table, x.bits, x.mode
+    multiplier, shift, mask, pack = x.multiplier, x.shift, (1 << bits) - 1, x.pack
+    r = x.relation
+    wide, rows = r.wide, r.rows
+    stride = r.stride << (2 + wide)
+    nkey, keys = x.nkey, x.keys
     for i in range(1 << old_bits):
-        slot = old + i * S_BYTES
-        e = ld64(slot)
+        slot = old[i]
+        e = slot.key
         if e != 0:
             key = 0
             if mode == PACKED:
                 for j in range(nkey):
-                    v = lshr(e & ~TOP, ld64(old_pack + j * 24 + 16)) & ((1 << ld64(old_pack + j * 24 + 8)) - 1)
-                    v += ld64(old_pack + j * 24) - ld64(pack + j * 24)
-                    key |= v << ld64(pack + j * 24 + 16)
+                    v = lshr(e & ~TOP, old_pack[j].shift) & ((1 << old_pack[j].bits) - 1)
+                    v += old_pack[j].low - pack[j].low
+                    key |= v << pack[j].shift
                 s = spread(key, multiplier, shift)
                 e = key | TOP
             else:
-                address = rows + (e & 0xFFFFFFFF) * stride
+                at = rows + (e & 0xFFFFFFFF) * stride
                 for j in range(nkey):
-                    key = (key ^ ldw(address + (ld64(keys + j * 8) << (2 + wide)), wide)) * GOLDEN
+                    key = (key ^ ldw(at + (keys[j] << (2 + wide)), wide)) * GOLDEN
                     key ^= lshr(key, 29)
                 s = lshr(key * GOLDEN, shift)
-            while ld64(table + s * S_BYTES) != 0:
+            while table[s].key != 0:
                 s = (s + 1) & mask
-            st64(table + s * S_BYTES, e)
-            for w in range(1, 4):
-                st64(table + s * S_BYTES + w * 8, ld64(slot + w * 8))
+            moved = table[s]
+            moved.key, moved.offset, moved.length = e, slot.offset, slot.length
+            moved.capacity, moved.previous, moved.stamp = slot.capacity, slot.previous, slot.stamp

@@ -13,18 +13,9 @@ from typing import Any
 
 from numba import types
 
-from tidelog.store.kernels.raw import I64, inlined, intrinsic, kernel, ld32, ld64, lshr, prefetch, st64
-from tidelog.store.layout import (
-    D_BITS,
-    D_BYTES,
-    D_CAPACITY,
-    D_COUNT,
-    D_FROZEN,
-    D_LIMIT,
-    D_OFFSETS,
-    D_TABLE,
-    GOLDEN,
-)
+from tidelog.store.blocks import Halves, SymbolsBlock, TextPlace, Words
+from tidelog.store.codes import GOLDEN, PAIRS, WIDE_OFFSETS
+from tidelog.store.kernels.raw import I64, inlined, intrinsic, kernel, ld64, lshr, prefetch
 
 BLOCK = 64  # texts hashed before they are looked up
 
@@ -99,76 +90,86 @@ def append_text(bytes_at: int, at: int, length: int) -> None:
 
 
 @inlined
-def offset_at(offsets: int, wide: int, i: int) -> int:
-    if wide:
-        return ld64(offsets + i * 8)
-    return ld32(offsets + i * 4)
+def begin_of(places: int, kind: int, i: int) -> int:
+    """Where text i begins: places are pairs, or offsets of 32 or 64 bits, a text ending where the next begins."""
+    if kind == PAIRS:
+        return TextPlace(places)[i].begin
+    if kind == WIDE_OFFSETS:
+        return Words(places)[i]
+    return Halves(places)[i]
 
 
 @inlined
-def likely_number(table: int, mask: int, h: int) -> int:
+def end_of(places: int, kind: int, i: int) -> int:
+    if kind == PAIRS:
+        return TextPlace(places)[i].end
+    return begin_of(places, kind, i + 1)
+
+
+@inlined
+def likely_number(table: Words, mask: int, h: int) -> int:
     """The number in the first slot for a hash, which is that of its text more often than not; 0 if there is none."""
-    e = ld64(table + (h & mask) * 8)
+    e = table[h & mask]
     return max((e & 0xFFFFFFFF) - 1, 0)
 
 
 @kernel
-def number_texts(d: int, data: int, offsets: int, wide: int, n: int, numbers: int) -> int:
-    """numbers[i] := the number of text i (bytes offsets[i] to offsets[i + 1] of data), -1 if it is new and D_FROZEN;
-    how many are done, fewer than n when the dictionary needs room for the next."""
-    table, bits, frozen = ld64(d + D_TABLE), ld64(d + D_BITS), ld64(d + D_FROZEN)
-    own, ends, mask = ld64(d + D_BYTES), ld64(d + D_OFFSETS), (1 << bits) - 1
+def number_texts(d: SymbolsBlock, data: int, places: int, kind: int, n: int, numbers: Words) -> int:
+    """numbers[i] := the number of text i, the bytes of data in the i-th place, -1 if it is new and frozen; how many
+    are done, fewer than n when the dictionary needs room for the next."""
+    table, bits, frozen = d.table, d.bits, d.frozen
+    own, ends, mask = d.bytes, d.ends, (1 << bits) - 1
     done = 0
     while done < n:
         stop = min(n, done + BLOCK)
         for i in range(done, stop):
-            start = offset_at(offsets, wide, i)
-            h = hash_text(data + start, offset_at(offsets, wide, i + 1) - start)
-            st64(numbers + i * 8, h)
-            prefetch(table + (h & mask) * 8)
+            start = begin_of(places, kind, i)
+            h = hash_text(data + start, end_of(places, kind, i) - start)
+            numbers[i] = h
+            prefetch(table + (h & mask))
         for i in range(done, stop):
-            k = likely_number(table, mask, ld64(numbers + i * 8))
-            prefetch(ends + k * 8)
+            k = likely_number(table, mask, numbers[i])
+            prefetch(ends + k)
         for i in range(done, stop):
-            k = likely_number(table, mask, ld64(numbers + i * 8))
-            prefetch(own + ld64(ends + k * 8))
+            k = likely_number(table, mask, numbers[i])
+            prefetch(own + ends[k])
         for i in range(done, stop):
-            start = offset_at(offsets, wide, i)
-            length, h = offset_at(offsets, wide, i + 1) - start, ld64(numbers + i * 8)
+            start = begin_of(places, kind, i)
+            length, h = end_of(places, kind, i) - start, numbers[i]
             s, tag, found = h & mask, lshr(h, 32), -1
-            e = ld64(table + s * 8)
+            e = table[s]
             while e != 0:
                 if lshr(e, 32) == tag:
                     k = (e & 0xFFFFFFFF) - 1
-                    first = ld64(ends + k * 8)
-                    if ld64(ends + k * 8 + 8) - first == length and same_text(own + first, data + start, length):
+                    first = ends[k]
+                    if ends[k + 1] - first == length and same_text(own + first, data + start, length):
                         found = k
                         break
                 s = (s + 1) & mask
-                e = ld64(table + s * 8)
+                e = table[s]
             if found < 0 and not frozen:
-                found = ld64(d + D_COUNT)
-                first = ld64(ends + found * 8)
-                if found >= ld64(d + D_LIMIT) or first + length + 8 > ld64(d + D_CAPACITY):
+                found = d.count
+                first = ends[found]
+                if found >= d.limit or first + length + 8 > d.capacity:
                     return i
                 append_text(own + first, data + start, length)
-                st64(ends + found * 8 + 8, first + length)
-                st64(table + s * 8, (tag << 32) | (found + 1))
-                st64(d + D_COUNT, found + 1)
-            st64(numbers + i * 8, found)
+                ends[found + 1] = first + length
+                table[s] = (tag << 32) | (found + 1)
+                d.count = found + 1
+            numbers[i] = found
         done = stop
     return done
 
 
 @kernel
-def rehash_texts(d: int) -> None:
+def rehash_texts(d: SymbolsBlock) -> None:
     """Enter all texts into an empty table."""
-    table, mask = ld64(d + D_TABLE), (1 << ld64(d + D_BITS)) - 1
-    own, ends = ld64(d + D_BYTES), ld64(d + D_OFFSETS)
-    for k in range(ld64(d + D_COUNT)):
-        first = ld64(ends + k * 8)
-        h = hash_text(own + first, ld64(ends + k * 8 + 8) - first)
+    table, mask = d.table, (1 << d.bits) - 1
+    own, ends = d.bytes, d.ends
+    for k in range(d.count):
+        first = ends[k]
+        h = hash_text(own + first, ends[k + 1] - first)
         s = h & mask
-        while ld64(table + s * 8) != 0:
+        while table[s] != 0:
             s = (s + 1) & mask
-        st64(table + s * 8, (lshr(h, 32) << 32) | (k + 1))
+        table[s] = (lshr(h, 32) << 32) | (k + 1)

@@ -1,0 +1,150 @@
+"""A worker's part of the relations: one store that evaluates and updates its share of every stratum with the others.
+
+It is asked what any holder is asked (`epochs/holder.py`), at the same time as all others, and its answers are for what
+it holds itself. What one worker does for all (`placement.at_first`), the others leave to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidelog.analysis.check import Checked
+from tidelog.epochs.one_store import Functors, OneStore, Strategy, Updater
+from tidelog.epochs.report import EpochReport
+from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.anew import mark_changes
+from tidelog.evaluate.bootstrap import Bootstrap, refuse_overflow
+from tidelog.evaluate.fixpoint import Fixpoint
+from tidelog.evaluate.limits import Limits, Observer
+from tidelog.exchange.agreement import Agreement
+from tidelog.exchange.homes import FIRST, owners
+from tidelog.exchange.part_fixpoint import PartFixpoint, Share
+from tidelog.exchange.part_update import PartUpdate
+from tidelog.exchange.waves import Line, PeerFailed, Waves
+from tidelog.plan.exchange.cut import Placements
+from tidelog.plan.exchange.placement import at_first
+from tidelog.plan.program import ProgramPlan, StratumPlan
+from tidelog.plan.stateful import StatefulStratum
+from tidelog.store.index import Index
+from tidelog.store.update import UNLIMITED, OverBudget, Watch
+
+
+class PartBootstrap(Bootstrap):
+    """Evaluates a worker's part from scratch."""
+
+    share: Share
+
+    def fixpoint(self, program: ProgramPlan) -> Fixpoint:
+        fixpoint = PartFixpoint(program, self.state.context, self.limits, self.observer)
+        fixpoint.share = self.share
+        return fixpoint
+
+    def run_stratum(self, fixpoint: Fixpoint, number: int, stratum: StatefulStratum, plan: StratumPlan) -> None:
+        assert isinstance(fixpoint, PartFixpoint)
+        if at_first(stratum, self.share.placed) and self.share.waves.me != FIRST:
+            return
+        fixpoint.together = not (stratum.whole or stratum.aggregate)
+        super().run_stratum(fixpoint, number, stratum, plan)
+
+    def classify(self, stratum: StatefulStratum, equivalence: str) -> None:
+        if self.share.waves.me == FIRST:
+            super().classify(stratum, equivalence)
+
+
+class LeftToTheFirst:
+    """The updater of what another worker does."""
+
+    stale = False
+
+    def prepare(self) -> list[Index]:
+        return []
+
+    def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
+        return 0
+
+
+class PartStore(OneStore):
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        functors: Functors,
+        limits: Limits,
+        line: Line,
+        placed: Placements,
+        observer: Observer | None = None,
+    ) -> None:
+        self.waves = Waves(line)
+
+        def bootstrap(state: Any, limits: Limits, observer: Observer | None) -> Bootstrap:
+            made = PartBootstrap(state, limits, observer)
+            made.share = self.share
+            return made
+
+        def updater(state: Any, stratum: StatefulStratum) -> Updater:
+            return PartUpdate(state, stratum, self.share)
+
+        super().__init__(checked, functors, limits, Strategy(bootstrap=bootstrap, updater=updater), observer)
+        self.share = Share(self.waves, Agreement(self.waves, self.state.program.arities), placed)
+
+    @contextmanager
+    def task(self, number: int) -> Iterator[None]:
+        """Around what all workers do together, by its number: if it fails here, the others are told."""
+        self.waves.start(number)
+        try:
+            yield
+        except (PeerFailed, OverBudget):
+            raise
+        except BaseException:
+            self.waves.fail()
+            raise
+
+    def prepare_later(self) -> None:
+        """Planning is something that all do together: when the next update begins."""
+        self._prepared = False
+
+    def _new_updater(self, stratum: StatefulStratum) -> Updater:
+        if at_first(stratum, self.share.placed) and self.waves.me != FIRST:
+            return LeftToTheFirst()
+        return super()._new_updater(stratum)
+
+    def update_within(self, stratum: StatefulStratum, work: int) -> int:
+        """Follow the change; all workers together may do so much work."""
+        updater = self._updater(stratum)
+        mark_changes(self.state, stratum.inputs)
+        self.limits.relations = stratum.relations
+        self._marks = {name: len(self.database[name].log) for name in stratum.relations}
+
+        def watch(bucket: int, done: int) -> None:
+            self.limits.check(bucket, sum(self.database[name].count for name in stratum.relations))
+
+        done = updater.run(work, watch)
+        for name in stratum.relations:
+            refuse_overflow(self.database[name])
+        return done
+
+    # ---- what counts once, though several workers hold it
+
+    def owned(self, name: str, rows: Words) -> NDArray[np.bool_]:
+        return owners(self.share.placed[name], rows, self.waves.size) == self.waves.me
+
+    def owned_rows(self, name: str) -> Words:
+        """The tuples of a relation that this worker answers for."""
+        if name in self.database.views:
+            return self.state.rows(name) if self.waves.me == FIRST else np.empty((0, 2), np.int64)
+        rows = self.state.rows(name)
+        return rows[self.owned(name, rows)]
+
+    def report_changes(self, report: EpochReport) -> None:
+        super().report_changes(report)
+        for changed in (report.inserted, report.deleted):
+            for name, rows in list(changed.items()):
+                if name not in self.database.views:
+                    changed[name] = rows[self.owned(name, rows)]
+

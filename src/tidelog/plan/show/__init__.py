@@ -1,0 +1,1 @@
+"""Plans (`plans.py`) and rules (`rules.py`) as people read them."""
