@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -340,14 +339,6 @@ def test_an_update_that_fails_leaves_the_last_epoch() -> None:
         assert (session.epoch, session["n"].count(), set(session["top"])) == (1, 11, {(10,)})
         assert session.update(insert={"top": [(20,)]}).number == 2
         assert session["n"].count() == 21
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Interrupts arrive, also where the tests run in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")

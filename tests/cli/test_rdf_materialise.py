@@ -26,7 +26,8 @@ def files(tmp_path: Path) -> Path:
 
 
 def told(*args: object) -> tuple[str, str]:
-    done = run(command_line(()), ["rdf", *map(str, args)])
+    words = ["rdf", *map(str, args)]
+    done = run(command_line(words), words)
     if done.exception is not None:
         raise done.exception
     return done.stdout, done.stderr

@@ -31,7 +31,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tidelog(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(command_line(()), arguments, catch_exceptions=False)
+    result = CliRunner().invoke(command_line(arguments), arguments, catch_exceptions=False)
     assert result.exit_code == code, result.output
     return result.output
 
@@ -97,9 +97,8 @@ def test_a_state_migrates_to_another_program(place: Path) -> None:
 
 def test_the_shell_goes_on_from_a_state(place: Path) -> None:
     script = "start; insert edge(9, 1); commit; path(9, X)?\n"
-    result = CliRunner().invoke(
-        command_line(()), ["shell", "reach.dl", "--state", "dir"], input=script, catch_exceptions=False
-    )
+    words = ["shell", "reach.dl", "--state", "dir"]
+    result = CliRunner().invoke(command_line(words), words, input=script, catch_exceptions=False)
     assert result.output == "X = 1\nX = 2\nX = 3\n"
     assert tidelog("query", "dir", "edge(9, X)") == "X = 1\n"
 

@@ -72,7 +72,9 @@ class ManySubject(Subject):
         return self.driver.bootstrap(self.words(facts))
 
     def update(self, delete: Facts, insert: Facts) -> EpochReport:
-        change = {side: {n: r for n, r in self.words(f).items() if len(r)} for side, f in (("d", delete), ("i", insert))}
+        change = {
+            side: {n: r for n, r in self.words(f).items() if len(r)} for side, f in (("d", delete), ("i", insert))
+        }
         return self.driver.update(NetChange(change["d"], change["i"]))
 
     def state(self) -> dict[str, dict[tuple[Any, ...], Entry | None]]:
@@ -89,7 +91,9 @@ class ManySubject(Subject):
                 rows = relation.rows()[there]
                 mine = owners(self.workers.placed[name], rows, self.workers.size) == me
                 there, rows = there[mine], rows[mine]
-                entries = [Entry(int(k), int(n)) for k, n in zip(relation.now(there), relation.derived(there), strict=True)]
+                entries = [
+                    Entry(int(k), int(n)) for k, n in zip(relation.now(there), relation.derived(there), strict=True)
+                ]
                 found[name].update(zip(self.values(name, rows), entries, strict=True))
         return found
 
@@ -131,7 +135,9 @@ def test_many_workers_have_the_state_of_one_after_every_epoch(number: int) -> No
     kind = list(KINDS)[number % len(KINDS)]
 
     @examples(100, 4, number)
-    @given(histories(KINDS[kind]), sampled_from([1, 2, 2, 3, 5]), integers(0, 10**6), sampled_from(["update", "elastic"]))
+    @given(
+        histories(KINDS[kind]), sampled_from([1, 2, 2, 3, 5]), integers(0, 10**6), sampled_from(["update", "elastic"])
+    )
     def agrees(history: History, size: int, seed: int, strategy: str) -> None:
         compare(history, size, seed, strategy)
 

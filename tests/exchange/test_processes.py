@@ -88,6 +88,7 @@ def test_a_worker_that_hangs_is_noticed_by_its_silence(workers: Workforce) -> No
         workers.ask([Deal(FEW), Act("wait"), Act("hang")])
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_stops_the_workers_and_they_go_on(workers: Workforce) -> None:
     workers.ask([Deal(FEW)] * SIZE)
     timer = threading.Timer(0.3, _thread.interrupt_main)

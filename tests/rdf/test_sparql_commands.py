@@ -25,7 +25,8 @@ def data(tmp_path: Path) -> str:
 
 
 def run(*arguments: str) -> str:
-    done = CliRunner().invoke(command_line(()), ["rdf", "query", *arguments], catch_exceptions=False)
+    words = ["rdf", "query", *arguments]
+    done = CliRunner().invoke(command_line(words), words, catch_exceptions=False)
     assert done.exit_code == 0
     return done.stdout_bytes.decode()
 

@@ -149,4 +149,3 @@ class Many:
 
     def count(self, name: str) -> int:
         return len(self.rows(name))
-

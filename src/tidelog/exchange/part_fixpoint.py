@@ -67,7 +67,8 @@ class PartFixpoint(Fixpoint):
 
     def run_stratum(self, stratum: StratumPlan) -> None:
         if not self.together:
-            return super().run_stratum(stratum)
+            super().run_stratum(stratum)
+            return
         placed = self.share.placed
         starting, delta = ([cut(plan, placed) for plan in plans] for plans in (stratum.starting, stratum.delta))
         if any(hops(plan) for plan in (*starting, *delta)):
@@ -86,7 +87,8 @@ class PartFixpoint(Fixpoint):
 
     def run_native(self, stratum: StratumPlan, begin: Callable[[], None]) -> None:
         if not self.together:
-            return super().run_native(stratum, begin)
+            super().run_native(stratum, begin)
+            return
         plans = (*stratum.starting, *stratum.delta)  # to the end with these: others are not asked for better ones
         self.together = False
         try:
@@ -252,7 +254,9 @@ def _through_outbox(plan: steps.Plan) -> steps.Plan:
     if not tells_others(plan):
         return plan
     *inner, sent, received = rest
-    assert isinstance(sent, Send) and isinstance(received, Receive) and isinstance(sent.route, HoldersOf)
+    assert isinstance(sent, Send)
+    assert isinstance(received, Receive)
+    assert isinstance(sent.route, HoldersOf)
     return replace(plan, steps=(*inner, replace(last, relation=last.relation + OUTBOX)))
 
 

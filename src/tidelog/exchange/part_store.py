@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from tidelog.analysis.check import Checked
 from tidelog.epochs.one_store import Functors, OneStore, Strategy, Updater
 from tidelog.epochs.report import EpochReport
-from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.anew import mark_changes
+from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, refuse_overflow
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
@@ -25,7 +25,8 @@ from tidelog.exchange.agreement import Agreement
 from tidelog.exchange.homes import FIRST, owners
 from tidelog.exchange.part_fixpoint import PartFixpoint, Share
 from tidelog.exchange.part_update import PartUpdate
-from tidelog.exchange.waves import Line, PeerFailed, Waves
+from tidelog.exchange.transport import PeerFailed, WaitingTransport
+from tidelog.exchange.waves import Waves
 from tidelog.plan.exchange.cut import Placements
 from tidelog.plan.exchange.placement import at_first
 from tidelog.plan.program import ProgramPlan, StratumPlan
@@ -76,7 +77,7 @@ class PartStore(OneStore):
         checked: Checked,
         functors: Functors,
         limits: Limits,
-        line: Line,
+        line: WaitingTransport,
         placed: Placements,
         observer: Observer | None = None,
     ) -> None:
@@ -147,4 +148,3 @@ class PartStore(OneStore):
             for name, rows in list(changed.items()):
                 if name not in self.database.views:
                     changed[name] = rows[self.owned(name, rows)]
-

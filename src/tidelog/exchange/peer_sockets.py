@@ -24,7 +24,7 @@ import zmq
 
 from tidelog.errors import error
 from tidelog.exchange.credits import Debts, Frames, Window
-from tidelog.exchange.transport import Traffic
+from tidelog.exchange.transport import PeerFailed, Traffic
 from tidelog.wire.messages import Message, Messages
 from tidelog.wire.sockets import Socket, Sockets, is_near, received
 
@@ -33,10 +33,6 @@ LOOK = 1.0
 PATIENCE = 30.0
 """Seconds that all peers may take to hear of each other."""
 _ENVELOPE = struct.Struct("!IIIBBQ")
-
-
-class PeerFailed(Exception):
-    """Another peer could not do its part of the question: it tells the driver why, this one has nothing to tell."""
 
 
 class PeerGone(Exception):

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import zmq
 
 from tidelog.errors import TidelogError
-from tidelog.exchange.peer_sockets import PeerAddress, PeerFailed, PeerGone, SocketTransport
+from tidelog.exchange.peer_sockets import PeerAddress, PeerGone, SocketTransport
+from tidelog.exchange.transport import PeerFailed
 from tidelog.exchange.workers import Contract, Worker
 from tidelog.room import resident_bytes
 from tidelog.wire.life import Pulse

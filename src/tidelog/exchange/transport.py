@@ -62,6 +62,19 @@ class Transport(Protocol):
         ...
 
 
+class WaitingTransport(Transport, Protocol):
+    """A transport whose peer can wait for the others."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether something has come that `receive` would give, now or within so many seconds. Raises if the peers are
+        lost."""
+        ...
+
+
+class PeerFailed(Exception):
+    """Another peer could not do its part: it tells why to whoever asked, this one has nothing to tell."""
+
+
 class Peer(Protocol):
     """What is driven by whoever has its transport: a worker's share of one evaluation."""
 

@@ -11,15 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from tidelog.exchange.seeded import Seeded, SeededTransport
-from tidelog.exchange.transport import Traffic
-from tidelog.exchange.waves import PeerFailed
+from tidelog.exchange.transport import PeerFailed, Traffic
 from tidelog.wire.messages import Message
 
 Result = TypeVar("Result")
 
 
 class SeededLine:
-    """A `waves.Line`: the seeded transport of a worker that can wait while it has the turn."""
+    """A `transport.WaitingTransport`: the seeded transport of a worker that can wait while it has the turn."""
 
     def __init__(self, transport: SeededTransport) -> None:
         self._transport, self.me, self.size = transport, transport.me, transport.size
@@ -50,8 +49,8 @@ class Turn(Generic[Result]):
     """A `transport.Peer`: a piece of work of one worker, in a thread that runs only when it is its turn."""
 
     def __init__(self, line: SeededLine, work: Callable[[], Result]) -> None:
-        self.done, self.result, self.problem = False, list[Result](), None
-        self.problem: BaseException | None
+        self.done, self.result = False, list[Result]()
+        self.problem: BaseException | None = None
         self._line, self._work = line, work
         self._mine, self._theirs = threading.Semaphore(0), threading.Semaphore(0)
         self._waits = self._ended = False

@@ -1,9 +1,9 @@
 """Waves: what all workers send each other before any of them goes on.
 
-A *phase* is a round of an evaluation, and has some waves. What belongs to a wave is sent in parcels, in any order; a
-marker for each pair of workers says how many parcels there were, and carries numbers that all are to know: so that what
-is agreed on needs no messages of its own. What is of a later phase waits. What is always true: a wave ends for a worker
-when it has every parcel of it; by then it knows the numbers of all. Cost: a message per pair and wave, and the data.
+A *phase* is a round of an evaluation, and has some waves. What belongs to a wave is sent in portions, in any order; a
+marker for each pair of workers says how many portions there were, and carries numbers that all are to know: so what is
+agreed on needs no messages of its own. What is of a later phase waits. What is always true: a wave ends for a worker
+when it has every portion of it; by then it knows the numbers of all. Cost: a message per pair and wave, and the data.
 
 A worker that fails says so, and all others end what they do with `PeerFailed`. What workers do together has a number,
 so that what is still under way of something that was given up is not mistaken for what comes next.
@@ -14,25 +14,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
-from tidelog.exchange.transport import Transport
+from tidelog.exchange.transport import PeerFailed, WaitingTransport
 from tidelog.wire.messages import Message
 
 
-class Line(Transport, Protocol):
-    """A transport whose peer can wait."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Until something has come that `receive` would give. Raises if the peers are lost."""
-        ...
-
-
 @dataclass(frozen=True)
-class Parcel(Message):
+class Portion(Message):
     """Rows for a port."""
 
     phase: int
@@ -47,30 +39,26 @@ class Marker(Message):
 
     phase: int
     wave: int
-    parcels: int
+    portions: int
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Failed(Message):
+class GaveUp(Message):
     """The sender has given up what all do, in this phase or a later one."""
 
     phase: int
 
 
-class PeerFailed(Exception):
-    """Another worker has failed, and tells why."""
-
-
 class Waves:
     """See the module's docstring."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: WaitingTransport) -> None:
         self.line, self.me, self.size = line, line.me, line.size
         self.phase = self._start = 0
-        self._sent: Counter[tuple[int, int]] = Counter()  # of this phase: (wave, to) -> parcels
-        self._parcels: defaultdict[tuple[int, int], list[Parcel]] = defaultdict(list)  # (phase, wave), not taken yet
-        self._came: Counter[tuple[int, int, int]] = Counter()  # (phase, wave, from) -> parcels
+        self._sent: Counter[tuple[int, int]] = Counter()  # of this phase: (wave, to) -> portions
+        self._portions: defaultdict[tuple[int, int], list[Portion]] = defaultdict(list)  # (phase, wave), not taken yet
+        self._came: Counter[tuple[int, int, int]] = Counter()  # (phase, wave, from) -> portions
         self._markers: defaultdict[tuple[int, int], dict[int, Marker]] = defaultdict(dict)
         self._failed = False
 
@@ -79,7 +67,8 @@ class Waves:
         self.phase = self._start = task << 24
         self._sent.clear()
         self._failed = False
-        for held in (self._parcels, self._came, self._markers):
+        kept: tuple[dict[Any, Any], ...] = self._portions, self._came, self._markers
+        for held in kept:
             for key in [key for key in held if key[0] < self._start]:
                 del held[key]
 
@@ -90,12 +79,12 @@ class Waves:
 
     def send(self, to: int, wave: int, port: int, rows: Words) -> None:
         """Rows for a port, which become part of a wave of this phase."""
-        parcel = Parcel(self.phase, wave, port, narrow(rows))
+        portion = Portion(self.phase, wave, port, narrow(rows))
         if to == self.me:
-            self._parcels[self.phase, wave].append(parcel)
+            self._portions[self.phase, wave].append(portion)
         else:
             self._sent[wave, to] += 1
-            self.line.send(to, parcel)
+            self.line.send(to, portion)
 
     def end(self, wave: int, numbers: Sequence[int] = ()) -> list[tuple[int, ...]]:
         """Say that this worker has sent all of a wave, and wait for that of the others; the numbers of all."""
@@ -112,18 +101,18 @@ class Waves:
 
     def arrived(self, wave: int) -> list[tuple[int, Words]]:
         """What has come in a wave that has ended: ports, and rows for them."""
-        return [(parcel.port, parcel.rows) for parcel in self._parcels.pop((self.phase, wave), [])]
+        return [(portion.port, portion.rows) for portion in self._portions.pop((self.phase, wave), [])]
 
     def fail(self) -> None:
         """Tell the others that nothing more will come of what all do."""
         for to in range(self.size):
             if to != self.me:
-                self.line.send(to, Failed(self.phase))
+                self.line.send(to, GaveUp(self.phase))
 
     def _complete(self, phase: int, wave: int) -> bool:
         markers = self._markers[phase, wave]
         return len(markers) == self.size - 1 and all(
-            self._came[phase, wave, sender] == marker.parcels for sender, marker in markers.items()
+            self._came[phase, wave, sender] == marker.portions for sender, marker in markers.items()
         )
 
     def _take(self) -> bool:
@@ -131,14 +120,14 @@ class Waves:
         come = self.line.receive()
         for sender, message in come:
             match message:
-                case Parcel() | Marker() | Failed() if message.phase < self._start:
+                case Portion() | Marker() | GaveUp() if message.phase < self._start:
                     pass  # of something that was given up
-                case Parcel(phase=phase, wave=wave):
-                    self._parcels[phase, wave].append(message)
+                case Portion(phase=phase, wave=wave):
+                    self._portions[phase, wave].append(message)
                     self._came[phase, wave, sender] += 1
                 case Marker(phase=phase, wave=wave):
                     self._markers[phase, wave][sender] = message
-                case Failed():
+                case GaveUp():
                     self._failed = True
         if self._failed:
             raise PeerFailed

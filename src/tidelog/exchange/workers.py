@@ -12,17 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tidelog.exchange.transport import Peer, Transport
+from tidelog.exchange.transport import Peer, WaitingTransport
 from tidelog.wire.keys import Keys
 from tidelog.wire.messages import Message
 
 
-class LiveTransport(Transport, Protocol):
-    """A transport between processes, where one can wait for the others."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Whether something has come that `receive` would give, now or within so many seconds."""
-        ...
+class LiveTransport(WaitingTransport, Protocol):
+    """A transport between processes."""
 
     def crowded(self, to: int) -> bool:
         """Whether messages for a peer wait here because it has not worked off earlier ones: better make no more."""

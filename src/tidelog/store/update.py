@@ -45,7 +45,8 @@ class OverBudget(Exception):
 class Stages(Protocol):
     """A plan with steps that are not native: pipelines, the first of which scans a list, and Python between them."""
 
-    pipelines: list[Pipeline]
+    @property
+    def pipelines(self) -> list[Pipeline]: ...
 
     @property
     def effort(self) -> int: ...

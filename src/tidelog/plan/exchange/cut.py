@@ -108,7 +108,7 @@ def _begin(way: _Way, step: steps.Step, match: Match, held: Placement) -> Iterat
         home = known[0] if known else None
         yield way.then(AtHome(home), step, here=frozenset((home,)))
         return
-    values = {column: operand for column, operand in (*match.key, *((c, Slot(s)) for c, s in match.outputs))}
+    values = dict((*match.key, *((c, Slot(s)) for c, s in match.outputs)))
     if held.alone:
         (column,) = held.columns
         yield way.then(step, here=frozenset((values[column],)) if column in values else frozenset())
@@ -186,7 +186,8 @@ def _with_slots(plan_steps: tuple[steps.Step, ...]) -> tuple[steps.Step, ...]:
             wanted = needed[place] & bound | _routed_by(step.route)
             found.append(replace(step, slots=tuple(sorted(wanted or set(sorted(bound)[:1])))))
         elif isinstance(step, Receive):
-            assert isinstance(sent := found[-1], Send)
+            sent = found[-1]
+            assert isinstance(sent, Send)
             found.append(replace(step, slots=sent.slots))
         else:
             bound |= writes(step)

@@ -7,7 +7,17 @@ two of these; the place is kept in the update block, and the next call goes on f
 from __future__ import annotations
 
 from tidelog.store.blocks import PlanBlock, ScanLevel, UpdateBlock
-from tidelog.store.codes import DONE, GROW_LISTS, GROW_SUMS, PAUSE, PHASE_BUCKET, PHASE_EXTEND, PHASE_TELL, PYTHON, ROUND
+from tidelog.store.codes import (
+    DONE,
+    GROW_LISTS,
+    GROW_SUMS,
+    PAUSE,
+    PHASE_BUCKET,
+    PHASE_EXTEND,
+    PHASE_TELL,
+    PYTHON,
+    ROUND,
+)
 from tidelog.store.kernels.access import address
 from tidelog.store.kernels.levels import list_of
 from tidelog.store.kernels.machine import run_plan
