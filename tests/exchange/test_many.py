@@ -1,14 +1,14 @@
-"""Many stores against the oracle: random programs and histories on 1 to 5 workers, in orders that a seed decides."""
+"""Many workers against the oracle: random programs and histories on 1 to 5 workers, in orders that a seed decides."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
+from part_team import seeded_engine
 
 import interpreter
 from state_oracle import Entry
@@ -16,90 +16,53 @@ from strategies.budget import examples, note_seed
 from strategies.epochs import Facts, History, histories
 from strategies.programs import Features
 from strategies.subject import Subject
-from tidelog.epochs.budget import Policy
 from tidelog.epochs.changes import NetChange
-from tidelog.epochs.driver import Driver
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import TidelogError
-from tidelog.evaluate.limits import Limits
-from tidelog.exchange.homes import owners
-from tidelog.exchange.many import Many
-from tidelog.exchange.part_store import PartStore
-from tidelog.exchange.seeded import Seeded
-from tidelog.exchange.turns import SeededLine, in_turns
-from tidelog.plan.exchange.placement import place
-from tidelog.plan.stateful import stateful_program
-from tidelog.store import NEVER
+from tidelog.exchange.questions import FetchTuples, Tuples
 
 JOINS = Features(types=("number", "symbol"), aggregates=False, special=False, derived_inputs=True)
 KINDS = {"joins": JOINS, "everything": Features(derived_inputs=True)}
 
 
-class InTurns:
-    """The stores of workers on the seeded transport, which share one dictionary."""
-
-    def __init__(self, subject: Subject, size: int, seed: int) -> None:
-        self.size, self.seeded, self.tasks = size, Seeded(size, seed), 0
-        self.lines = [SeededLine(transport) for transport in self.seeded.transports]
-        self.placed = place(stateful_program(subject.checked, by_classes=True))
-        self.stores = [PartStore(subject.checked, {}, Limits(), line, self.placed) for line in self.lines]
-        for store in self.stores:
-            store.database.share_dictionaries(subject.database)
-
-    def each(self, ask: Callable[[PartStore, int], Any]) -> list[Any]:
-        self.tasks += 1
-
-        def work(store: PartStore, me: int) -> Callable[[], Any]:
-            def run() -> Any:
-                with store.task(self.tasks):
-                    return ask(store, me)
-
-            return run
-
-        return in_turns(self.seeded, self.lines, [work(store, me) for me, store in enumerate(self.stores)])
-
-
 class ManySubject(Subject):
-    """Many stores under test."""
+    """Many workers under test, each with dictionaries of its own."""
 
     def __init__(self, text: str, size: int, seed: int, strategy: str) -> None:
         super().__init__(text, "batch")
-        self.workers = InTurns(self, size, seed)
-        holder = Many(self.workers, self.workers.stores[0].strata, self.workers.placed)
-        self.driver = Driver(holder, Policy(strategy))
+        self.many_engine = seeded_engine(self.checked, size, seed, strategy)
+        self.database = self.many_engine.database
 
     def bootstrap(self, facts: Facts) -> EpochReport:
-        return self.driver.bootstrap(self.words(facts))
+        return self.many_engine.bootstrap(self.words(facts))
 
     def update(self, delete: Facts, insert: Facts) -> EpochReport:
         change = {
             side: {n: r for n, r in self.words(f).items() if len(r)} for side, f in (("d", delete), ("i", insert))
         }
-        return self.driver.update(NetChange(change["d"], change["i"]))
+        return self.many_engine.update(NetChange(change["d"], change["i"]))
 
     def state(self) -> dict[str, dict[tuple[Any, ...], Entry | None]]:
         found: dict[str, dict[tuple[Any, ...], Entry | None]] = {}
+        many = self.many_engine.many
         for name in self.checked.relations:
+            if name in many.front.state.program.implicit:
+                found[name] = dict.fromkeys(self.values(name, many.rows(name)))
+                continue
             found[name] = {}
-            for me, store in enumerate(self.workers.stores):
-                if name in store.database.views:
-                    if me == 0:
-                        found[name] = dict.fromkeys(self.values(name, store.state.rows(name)))
-                    continue
-                relation = store.database[name]
-                there = np.flatnonzero(relation.now() != NEVER)
-                rows = relation.rows()[there]
-                mine = owners(self.workers.placed[name], rows, self.workers.size) == me
-                there, rows = there[mine], rows[mine]
-                entries = [
-                    Entry(int(k), int(n)) for k, n in zip(relation.now(there), relation.derived(there), strict=True)
-                ]
-                found[name].update(zip(self.values(name, rows), entries, strict=True))
+            for part in many._all(Tuples, FetchTuples(name, states=True)):
+                assert part.iterations is not None
+                assert part.counts is not None
+                entries = [Entry(int(k), int(n)) for k, n in zip(part.iterations, part.counts, strict=True)]
+                rows = self.values(name, part.rows)
+                assert found[name].keys().isdisjoint(rows), f"{name} has tuples with two owners"
+                found[name].update(zip(rows, entries, strict=True))
+            assert len(found[name]) == many.count(name)
         return found
 
     def whole(self) -> set[str]:
-        store = self.workers.stores[0]
-        return {n for s in store.strata if s.whole for n in s.relations} | set(store.database.views)
+        program = self.many_engine.many.front.state.program
+        return {n for s in program.strata if s.whole for n in s.relations} | program.implicit
 
 
 def net(before: Facts, after: Facts) -> tuple[Facts, Facts]:

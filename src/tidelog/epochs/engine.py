@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from tidelog.analysis.check import Checked
 from tidelog.epochs.budget import Policy
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.driver import Driver
-from tidelog.epochs.holder import Keeper
+from tidelog.epochs.holder import Holder, Keeper
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
@@ -30,8 +30,7 @@ from tidelog.plan.orders.paper_terms import Switches
 from tidelog.store import Database, Relation
 
 if TYPE_CHECKING:
-    from tidelog.epochs.one_store import OneStore, Strategy
-    from tidelog.epochs.recompute import Recompute
+    from tidelog.epochs.one_store import Strategy
 
 STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
 
@@ -54,10 +53,23 @@ class EngineOptions:
         return Policy(strategy, self.switch, self.budget, self.switching)
 
 
-class Engine(Driver[Mapping[str, Facts], NetChange, EpochReport]):
-    """The epochs of relations in this process, and the relations."""
+class RowHolder(Holder[Mapping[str, Facts], NetChange, EpochReport], Protocol):
+    """A holder whose relations can be looked at: see `Engine` for what its methods promise."""
 
-    def __init__(self, holder: OneStore | Recompute, policy: Policy, keeper: Keeper | None = None) -> None:
+    @property
+    def database(self) -> Database: ...
+    def gather(self, name: str) -> Relation: ...
+    def rows(self, name: str) -> Words: ...
+    def count(self, name: str) -> int: ...
+    def facts(self, name: str) -> Words: ...
+    def contains(self, name: str, rows: Words) -> NDArray[np.bool_]: ...
+    def query_database(self) -> Database: ...
+
+
+class Engine(Driver[Mapping[str, Facts], NetChange, EpochReport]):
+    """The epochs of relations, and the relations."""
+
+    def __init__(self, holder: RowHolder, policy: Policy, keeper: Keeper | None = None) -> None:
         super().__init__(holder, policy, keeper)
         self._held = holder
 
@@ -92,6 +104,9 @@ class Engine(Driver[Mapping[str, Facts], NetChange, EpochReport]):
         create other relations in it and must drop them."""
         return self._held.query_database()
 
+    def close(self) -> None:
+        """Nobody asks any more."""
+
 
 def make_engine(checked: Checked, options: EngineOptions, strategy: str, observer: Observer | None = None) -> Engine:
     """The engine of a strategy, one of STRATEGIES."""
@@ -101,7 +116,7 @@ def make_engine(checked: Checked, options: EngineOptions, strategy: str, observe
     if strategy == "batch":  # a command that runs a program once imports no more than it needs
         from tidelog.epochs.recompute import Recompute
 
-        holder: OneStore | Recompute = Recompute(checked, functors, limits, options.threads, observer, recorder)
+        holder: RowHolder = Recompute(checked, functors, limits, options.threads, observer, recorder)
     else:
         from tidelog.epochs.one_store import OneStore
 

@@ -1,151 +1,341 @@
-"""Many stores as the holder of a program's relations: every question is asked of all workers at once.
+"""Many workers as the holder of a program's relations: every question is asked of all of them at once.
 
 The answers add up, or hold if they hold for one. What an epoch is, and what is decided from the answers, is said once,
-in `epochs/driver.py`, which does not know that there are many.
+in `epochs/driver.py`, which does not know that there are many. What is always true between two epochs: the facts here
+(`front.py`) and the relations of the workers are those of the same epoch, and all have the same dictionaries. Workers
+that are lost end what is being done with `WorkerLost`; `recover` makes others, from the facts.
 """
 
 from __future__ import annotations
 
+import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidelog.epochs.budget import Allowance, CostAnew
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.one_store import OneStore
 from tidelog.epochs.report import EpochReport
+from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
-from tidelog.exchange.homes import holders
-from tidelog.exchange.part_store import PartStore
+from tidelog.evaluate.facts import Facts
+from tidelog.evaluate.limits import Limits, Observer, Silent
+from tidelog.exchange.dictionaries import Extent, entries_since, learn
+from tidelog.exchange.far_rows import FarRows
+from tidelog.exchange.fetched import Fetched
+from tidelog.exchange.front import Front
+from tidelog.exchange.homes import FIRST, holders
+from tidelog.exchange.questions import (
+    About,
+    AboutStratum,
+    ApplyChange,
+    AskEntries,
+    AskExtent,
+    AskTraffic,
+    BeginEpoch,
+    Changed,
+    CountTuples,
+    End,
+    EndEpoch,
+    EntriesAre,
+    ExtentIs,
+    FetchChange,
+    FetchTuples,
+    Learn,
+    Number,
+    StartOver,
+    TellChanges,
+    TrafficIs,
+    Tuples,
+)
+from tidelog.exchange.workers import Workers
 from tidelog.plan.exchange.cut import Placements
+from tidelog.plan.rewrites.read_classes import classes_of
 from tidelog.plan.stateful import StatefulStratum
+from tidelog.store import Database, PairRows, Relation
+from tidelog.store.update import OverBudget
+from tidelog.wire.messages import Message
+from tidelog.wire.rendezvous import WorkerLost
 
-Answer = TypeVar("Answer")
-
-
-class Stores(Protocol):
-    """The stores of all workers."""
-
-    size: int
-
-    def each(self, ask: Callable[[PartStore, int], Answer]) -> list[Answer]:
-        """What all stores answer to a question, asked of each with its number, all at the same time."""
-        ...
+Answer = TypeVar("Answer", bound=Message)
+Hire = Callable[[], Workers]
 
 
 class Many:
-    """See the module's docstring, and `holder.Holder`. Changes and facts come whole, and are shared out."""
+    """See the module's docstring, and `holder.Holder`. Changes and facts come whole, and are shared out; `hire` makes
+    the workers, and others in the place of those that are lost."""
 
     least_budget, few_changes = OneStore.least_budget, OneStore.few_changes
 
-    def __init__(self, stores: Stores, strata: Sequence[StatefulStratum], placed: Placements) -> None:
-        self._stores, self.strata, self._placed = stores, strata, placed
+    def __init__(
+        self, hire: Hire, front: Front, placed: Placements, limits: Limits, observer: Observer | None = None
+    ) -> None:
+        self.front, self.placed, self.limits = front, placed, limits
+        self.strata: Sequence[StatefulStratum] = front.state.program.strata
+        self._hire, self._observer = hire, observer or Silent()
+        self._taught = Extent()  # how far the dictionaries go that all workers have
+        self._told, self._forgotten = 0, list[int]()  # numbers of changes that were told, and those nobody has any more
+        self._fetched: Fetched | None = None
+        self._workers: Workers | None = hire()
 
-    def _shares(self, facts: Mapping[str, Words]) -> list[dict[str, Words]]:
-        shares: list[dict[str, Words]] = [{} for _ in range(self._stores.size)]
+    # ---- workers
+
+    @property
+    def workers(self) -> Workers:
+        if self._workers is None:
+            raise WorkerLost("the workers are gone")
+        return self._workers
+
+    @property
+    def size(self) -> int:
+        return self.workers.size
+
+    def _ask(self, kind: type[Answer], questions: Sequence[Message]) -> list[Answer]:
+        try:
+            answers = self.workers.ask(questions)
+        except WorkerLost:
+            self._workers = None
+            raise
+        for answer in answers:
+            if not isinstance(answer, kind):
+                raise InternalError(f"a worker answers {type(answer).__name__} instead of {kind.__name__}")
+        return cast(list[Answer], answers)
+
+    def _all(self, kind: type[Answer], question: Message) -> list[Answer]:
+        return self._ask(kind, [question] * self.size)
+
+    def _sum(self, question: Message) -> int:
+        return int(sum(answer.value for answer in self._all(Number, question)))
+
+    def recover(self) -> None:
+        """Have workers again after a loss, at the epoch that was committed last."""
+        self._workers, self._taught = self._hire(), Extent()
+        facts = {name: rows for name, rows in self.front.all_facts().items() if len(rows)}
+        with self.epoch("while starting other workers"):
+            self._evaluate_all(facts)
+            self._all(Message, EndEpoch(End.COMMIT))
+
+    def close(self) -> None:
+        workers, self._workers = self._workers, None
+        if workers is not None:
+            workers.close()
+
+    # ---- dictionaries
+
+    def _teach(self) -> None:
+        """Let all workers know what the facts mention."""
+        new = entries_since(self.front.database, self._taught)
+        if new:
+            self._all(Message, Learn(new))
+            self._taught = Extent.of(self.front.database)
+
+    def _agree(self) -> None:
+        """Have all dictionaries alike, after the first worker may have made values; also if it was interrupted."""
+        if not self.front.makes_values:
+            return
+        extents = [answer.extent for answer in self._all(ExtentIs, AskExtent())]
+        here = Extent.of(self.front.database)
+        if extents[FIRST] != here:
+            learn(self.front.database, self._all(EntriesAre, AskEntries(here))[FIRST].entries)
+        least = here = Extent.of(self.front.database)
+        for extent in extents:
+            least = least.least(extent)
+        if least != here:
+            self._all(Message, Learn(entries_since(self.front.database, least)))
+        self._taught = here
+
+    # ---- sharing out
+
+    def _shares(self, facts: Mapping[str, Any]) -> list[dict[str, Words]]:
+        shares: list[dict[str, Words]] = [{} for _ in range(self.size)]
         for name, rows in facts.items():
-            held = holders(self._placed[name], rows, self._stores.size)
+            held = holders(self.placed[name], rows, self.size)
             for share, mask in zip(shares, held, strict=True):
-                share[name] = rows[mask]
+                share[name] = rows if mask.all() else rows[mask]
         return shares
+
+    # ---- from scratch
 
     @contextmanager
     def epoch(self, doing: str = "") -> Iterator[None]:
-        yield
+        with self.limits.epoch(doing):
+            self._all(Message, BeginEpoch(doing, max(0.0, time.monotonic() - self.limits.started)))
+            yield
 
-    def start_over(self, facts: Mapping[str, Words]) -> int:
+    def gather(self, name: str) -> Relation:
+        return self.front.gather(name)
+
+    def start_over(self, facts: Mapping[str, Facts]) -> int:
+        return self._evaluate_all(self.front.begin(facts))
+
+    def _evaluate_all(self, facts: Mapping[str, Words]) -> int:
+        self._teach()
         shares = self._shares(facts)
-        return sum(self._stores.each(lambda store, me: store.start_over(shares[me])))
+        self._observer.stratum(0, len(self.strata), self.strata[0].relations if self.strata else ())
+        found = int(sum(answer.value for answer in self._ask(Number, [StartOver(share) for share in shares])))
+        self._agree()
+        return found
 
-    def facts_after(self, change: NetChange) -> dict[str, Words]:
-        def owned(store: PartStore, me: int) -> dict[str, Words]:
-            after = store.facts_after(self._share(change, me))
-            return {name: np.asarray(rows)[store.owned(name, np.asarray(rows))] for name, rows in after.items()}
+    def facts_after(self, change: NetChange) -> dict[str, Facts]:
+        return self.front.facts_after(change)
 
-        parts = self._stores.each(owned)
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-    def _share(self, change: NetChange, me: int) -> NetChange:
-        return NetChange(self._shares(change.delete)[me], self._shares(change.insert)[me], change.batch)
+    # ---- from the epoch before
 
     def apply(self, change: NetChange) -> None:
-        deleted, inserted = self._shares(change.delete), self._shares(change.insert)
-        self._stores.each(lambda store, me: store.apply(NetChange(deleted[me], inserted[me], change.batch)))
+        self._teach()
+        self.front.apply(change)
+        shares = zip(self._shares(change.delete), self._shares(change.insert), strict=True)
+        self._ask(Message, [ApplyChange(delete, insert) for delete, insert in shares])
 
-    def reached(self, stratum: StatefulStratum) -> bool:
-        return any(self._stores.each(lambda store, _: store.reached(self._of(store, stratum))))
-
-    def _of(self, store: PartStore, stratum: StatefulStratum) -> StatefulStratum:
-        return store.strata[self._number(stratum)]
+    def _about(self, what: About, stratum: StatefulStratum) -> int:
+        return self._sum(AboutStratum(what, self._number(stratum)))
 
     def _number(self, stratum: StatefulStratum) -> int:
         return next(n for n, other in enumerate(self.strata) if other is stratum)
 
+    def reached(self, stratum: StatefulStratum) -> bool:
+        return self._about(About.REACHED, stratum) > 0
+
     def pass_by(self, stratum: StatefulStratum) -> None:
-        self._stores.each(lambda store, _: store.pass_by(self._of(store, stratum)))
+        self._about(About.PASS_BY, stratum)
 
     def changed(self, stratum: StatefulStratum) -> int:
-        return sum(self._stores.each(lambda store, _: store.changed(self._of(store, stratum))))
+        return self._about(About.CHANGED, stratum)
 
     def read(self, stratum: StatefulStratum) -> int:
-        return sum(self._stores.each(lambda store, _: store.read(self._of(store, stratum))))
+        return self._about(About.READ, stratum)
 
     def cost(self, stratum: StatefulStratum) -> CostAnew:
-        return CostAnew(sum(c.work for c in self._stores.each(lambda s, _: s.cost(self._of(s, stratum)))))
+        return CostAnew(self._about(About.COST, stratum))
 
     def take_facts(self, stratum: StatefulStratum) -> None:
-        self._stores.each(lambda store, _: store.take_facts(self._of(store, stratum)))
+        self._about(About.TAKE_FACTS, stratum)
 
     def update(self, stratum: StatefulStratum, allowance: Allowance) -> int:
         """Together they may do what one might; who gives up, does so with all others."""
-        work = allowance.work
-
-        def updated(store: PartStore, _: int) -> int:
-            return store.update_within(self._of(store, stratum), work)
-
-        done = sum(self._stores.each(updated))
-        allowance.done = done
-        return done
+        self._observe(stratum)
+        answers = self._all(Number, AboutStratum(About.UPDATE, self._number(stratum), allowance.work))
+        self._agree()
+        if any(answer.over for answer in answers):
+            raise OverBudget
+        allowance.done = int(sum(answer.value for answer in answers))
+        return allowance.done
 
     def give_up(self, stratum: StatefulStratum) -> None:
-        self._stores.each(lambda store, _: store.give_up(self._of(store, stratum)))
+        self._about(About.GIVE_UP, stratum)
 
     def evaluate(self, stratum: StatefulStratum) -> int:
-        return sum(self._stores.each(lambda store, _: store.evaluate(self._of(store, stratum))))
+        self._observe(stratum)
+        found = self._about(About.EVALUATE, stratum)
+        self._agree()
+        return found
+
+    def _observe(self, stratum: StatefulStratum) -> None:
+        self.limits.relations = stratum.relations
+        self._observer.stratum(self._number(stratum), len(self.strata), stratum.relations)
+
+    # ---- the end
 
     def new_report(self, epoch: int, strategy: str, why: str) -> EpochReport:
         return EpochReport(epoch, strategy, why, 0.0, 0)
 
     def report_changes(self, report: EpochReport) -> None:
-        def changes(store: PartStore, _: int) -> EpochReport:
-            part = EpochReport(0, "", "", 0.0, 0)
-            store.report_changes(part)
-            return part
+        self._told += 1
+        forget, self._forgotten = self._forgotten, []
+        parts = self._all(Changed, TellChanges(self._told, forget))
+        kept = self._enter(report.inserted, [part.came for part in parts], True)
+        kept = self._enter(report.deleted, [part.gone for part in parts], False) or kept
+        if not kept:
+            self._forgotten.append(self._told)
 
-        parts = self._stores.each(changes)
-        for side in ("inserted", "deleted"):
-            merged: dict[str, list[Any]] = {}
-            for part in parts:
-                for name, rows in getattr(part, side).items():
-                    if len(rows):
-                        merged.setdefault(name, []).append(np.asarray(rows))
-            getattr(report, side).update({name: np.concatenate(some) for name, some in merged.items()})
+    def _enter(self, side: dict[str, Words], parts: Sequence[Any], came: bool) -> bool:
+        """One side of a change, from what all workers tell; whether some of it stays with them."""
+        kept = False
+        for name in dict.fromkeys(name for part in parts for name in (*part.counts, *part.pairs)):
+            pairs = [part.pairs[name] for part in parts if name in part.pairs]
+            if pairs:
+                elements, classes, elsewhere = np.concatenate(pairs).T
+                side[name] = cast(Words, PairRows(elements, classes, elsewhere))  # to its readers, an array
+                continue
+            if all(name in part.rows for part in parts if name in part.counts):
+                side[name] = np.concatenate([part.rows[name] for part in parts if name in part.rows])
+                continue
+            count = sum(part.counts.get(name, 0) for part in parts)
+            side[name] = cast(Words, self._far(FetchChange(self._told, came, name), count))
+            kept = True
+        return kept
 
-    def effects(self) -> None:
-        """Nobody keeps them yet."""
+    def _far(self, question: FetchChange, count: int) -> FarRows:
+        workers = self.workers
+
+        def fetch() -> Words:
+            if self._workers is not workers:
+                raise InternalError("the workers that had these rows are gone")
+            return np.concatenate([answer.rows for answer in self._all(Tuples, question)])
+
+        rows = FarRows(count, self.front.database[question.relation].arity, fetch)
+        weakref.finalize(rows, self._forgotten_later, question.number)
+        return rows
+
+    def _forgotten_later(self, number: int) -> None:
+        self._forgotten.append(number)
+
+    def effects(self) -> Any:
+        """Nobody keeps them."""
 
     def commit(self) -> None:
-        self._stores.each(lambda store, _: store.commit())
+        """From here on the epoch counts: workers that are lost now are replaced by others that are in it."""
+        self.front.commit()
+        self._fetched = None
+        try:
+            self._all(Message, EndEpoch(End.COMMIT))
+        except WorkerLost:
+            self.recover()
 
     def undo(self) -> None:
-        self._stores.each(lambda store, _: store.undo())
+        self.front.undo()
+        if self._workers is not None:
+            try:
+                self._all(Message, EndEpoch(End.UNDO))
+                self._agree()
+            except WorkerLost:
+                pass  # whoever needs workers makes others
 
     # ---- contents
 
+    @property
+    def database(self) -> Database:
+        return self.front.database
+
     def rows(self, name: str) -> Words:
-        return np.concatenate(self._stores.each(lambda store, _: np.asarray(store.owned_rows(name))))
+        if name in self.front.state.program.implicit:
+            elements, numbers = self._tuples(classes_of(name)).astype(np.int64).T
+            return cast(Words, PairRows(elements, numbers))  # to its readers, an array
+        return self._tuples(name)
+
+    def _tuples(self, name: str) -> Words:
+        return np.concatenate([answer.rows for answer in self._all(Tuples, FetchTuples(name))])
 
     def count(self, name: str) -> int:
-        return len(self.rows(name))
+        return self._sum(CountTuples(name))
+
+    def facts(self, name: str) -> Words:
+        return self.front.facts(name)
+
+    def contains(self, name: str, rows: Words) -> NDArray[np.bool_]:
+        return self.front.contains(name, rows)
+
+    def query_database(self) -> Database:
+        """What is asked for of it is brought here first, once in an epoch."""
+        if self._fetched is None:
+            self._fetched = Fetched(self.front, self._tuples)
+        return self._fetched
+
+    def traffic(self) -> list[TrafficIs]:
+        """What each worker has sent to the others so far, and its memory."""
+        return self._all(TrafficIs, AskTraffic())

@@ -10,7 +10,7 @@ markers of the next iteration's first wave. A stratum of which nothing travels r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,29 +20,55 @@ from tidelog.evaluate.special import Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.exchange.agreement import Agreement
-from tidelog.exchange.homes import holders, with_homes
+from tidelog.exchange.dictionaries import Entries, Extent, entries_since, learn
+from tidelog.exchange.homes import FIRST, holders, with_homes
 from tidelog.exchange.journeys import Journey, hops_of_matches, tells_others
 from tidelog.exchange.waves import Waves
 from tidelog.plan import steps
 from tidelog.plan.exchange.cut import Placements, cut, hops
 from tidelog.plan.program import StratumPlan, plan_stratum
 from tidelog.plan.steps import Emit, HoldersOf, Receive, Send
-from tidelog.store import Relation
+from tidelog.store import ArithmeticFault, Database, Relation
 
 OUTBOX = "@out"
+TEXTS, PLACES = -2, -1
+"""The ports of new texts, and of where each begins; those of records are their arities."""
 
 
 @dataclass
 class Share:
-    """What a worker has to do with the others: the waves, what is agreed on, and where tuples are."""
+    """What a worker has to do with the others: the waves, what is agreed on, where tuples are, and what values mean."""
 
     waves: Waves
     agreement: Agreement
     placed: Placements
+    known: Extent = field(default_factory=Extent)
+    """How far the dictionaries go that all workers have."""
 
     def held(self, name: str, rows: Words) -> Words:
         """Those of the rows that this worker holds."""
         return rows[holders(self.placed[name], rows, self.waves.size)[self.waves.me]]
+
+    def tell_values(self, database: Database) -> None:
+        """The first worker tells the others which texts and records it has made; all others have made none."""
+        waves = self.waves
+        waves.begin()
+        if waves.me == FIRST:
+            new = entries_since(database, self.known)
+            for to in range(waves.size):
+                if to != FIRST and new:
+                    waves.send(to, 1, TEXTS, new.texts)
+                    waves.send(to, 1, PLACES, new.places)
+                    for arity, rows in new.records.items():
+                        waves.send(to, 1, int(arity), rows)
+            waves.end(1)
+        else:
+            waves.end(1)
+            come = dict(waves.arrived(1))
+            if come:
+                records = {str(port): rows for port, rows in come.items() if port >= 0}
+                learn(database, Entries(self.known, come[TEXTS], come[PLACES].astype(np.int64), records))
+        self.known = Extent.of(database)
 
 
 class PartFixpoint(Fixpoint):
@@ -95,10 +121,16 @@ class PartFixpoint(Fixpoint):
             native = self.database.stratum(stratum.stratum.relations, plans)
             self.together = True
             native.run(self.watch, begin=begin)
+        except ArithmeticFault as problem:
+            raise self.context.fault(plans[problem.plan].rule, str(problem)) from None
         finally:
             self.together = True
         self.derivations += sum(native.derivations)
         self.effort += native.effort
+
+    def watch(self, iteration: int, tuples: int) -> None:
+        super().watch(iteration, tuples)
+        self.share.waves.look()
 
     # ---- iterations of all
 

@@ -21,6 +21,7 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, refuse_overflow
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.exchange.agreement import Agreement
 from tidelog.exchange.homes import FIRST, owners
 from tidelog.exchange.part_fixpoint import PartFixpoint, Share
@@ -28,6 +29,7 @@ from tidelog.exchange.part_update import PartUpdate
 from tidelog.exchange.transport import PeerFailed, WaitingTransport
 from tidelog.exchange.waves import Waves
 from tidelog.plan.exchange.cut import Placements
+from tidelog.plan.exchange.making import makes_values
 from tidelog.plan.exchange.placement import at_first
 from tidelog.plan.program import ProgramPlan, StratumPlan
 from tidelog.plan.stateful import StatefulStratum
@@ -47,10 +49,12 @@ class PartBootstrap(Bootstrap):
 
     def run_stratum(self, fixpoint: Fixpoint, number: int, stratum: StatefulStratum, plan: StratumPlan) -> None:
         assert isinstance(fixpoint, PartFixpoint)
-        if at_first(stratum, self.share.placed) and self.share.waves.me != FIRST:
-            return
-        fixpoint.together = not (stratum.whole or stratum.aggregate)
-        super().run_stratum(fixpoint, number, stratum, plan)
+        one = at_first(stratum, self.share.placed)
+        if not one or self.share.waves.me == FIRST:
+            fixpoint.together = not (one or stratum.aggregate)
+            super().run_stratum(fixpoint, number, stratum, plan)
+        if makes_values(stratum):
+            self.share.tell_values(self.state.database)
 
     def classify(self, stratum: StatefulStratum, equivalence: str) -> None:
         if self.share.waves.me == FIRST:
@@ -111,9 +115,11 @@ class PartStore(OneStore):
         self._prepared = False
 
     def _new_updater(self, stratum: StatefulStratum) -> Updater:
-        if at_first(stratum, self.share.placed) and self.waves.me != FIRST:
+        if not at_first(stratum, self.share.placed):
+            return super()._new_updater(stratum)
+        if self.waves.me != FIRST:
             return LeftToTheFirst()
-        return super()._new_updater(stratum)
+        return StratumUpdate(self.state, stratum) if stratum.rules else super()._new_updater(stratum)
 
     def update_within(self, stratum: StatefulStratum, work: int) -> int:
         """Follow the change; all workers together may do so much work."""
@@ -124,13 +130,32 @@ class PartStore(OneStore):
 
         def watch(bucket: int, done: int) -> None:
             self.limits.check(bucket, sum(self.database[name].count for name in stratum.relations))
+            self.waves.look()
 
-        done = updater.run(work, watch)
+        done, over = 0, list[OverBudget]()
+        try:
+            done = updater.run(work, watch)
+        except OverBudget as problem:
+            over.append(problem)
+        if makes_values(stratum):
+            self.share.tell_values(self.database)
+        for problem in over:
+            raise problem
         for name in stratum.relations:
             refuse_overflow(self.database[name])
         return done
 
+    def undo(self) -> None:
+        """Whatever others have planned and this one has not, or the other way round, all plan again."""
+        super().undo()
+        self.updates, self._prepared = {}, False
+
     # ---- what counts once, though several workers hold it
+
+    def owns_all(self, name: str) -> bool:
+        """Whether all that it holds of a relation is its own."""
+        placement = self.share.placed[name]
+        return placement.alone or self.waves.size == 1
 
     def owned(self, name: str, rows: Words) -> NDArray[np.bool_]:
         return owners(self.share.placed[name], rows, self.waves.size) == self.waves.me
@@ -140,11 +165,29 @@ class PartStore(OneStore):
         if name in self.database.views:
             return self.state.rows(name) if self.waves.me == FIRST else np.empty((0, 2), np.int64)
         rows = self.state.rows(name)
-        return rows[self.owned(name, rows)]
+        return rows if self.owns_all(name) else rows[self.owned(name, rows)]
+
+    def owned_states(self, name: str) -> tuple[Words, Words, Words]:
+        """The same, also of relations that are held as classes by another, with iterations and counts."""
+        relation = self.database[name]
+        there = self.state.present(name)
+        rows = relation.rows()[there]
+        if not self.owns_all(name):
+            mine = self.owned(name, rows)
+            there, rows = there[mine], rows[mine]
+        return rows, relation.now(there), relation.derived(there)
+
+    def owned_count(self, name: str) -> int:
+        placement = self.share.placed[name]
+        if self.owns_all(name):
+            return self.state.count(name)
+        if name in self.database.views or not placement.columns:
+            return self.state.count(name) if self.waves.me == FIRST else 0
+        return len(self.owned_rows(name))
 
     def report_changes(self, report: EpochReport) -> None:
         super().report_changes(report)
         for changed in (report.inserted, report.deleted):
             for name, rows in list(changed.items()):
-                if name not in self.database.views:
+                if name not in self.database.views and not self.owns_all(name):
                     changed[name] = rows[self.owned(name, rows)]

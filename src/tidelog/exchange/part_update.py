@@ -43,7 +43,7 @@ class PartUpdate(StratumUpdate):
                 for plan in update_plans(rule, stratum.relations, estimate)
             ],
         )
-        travels = any(hops(plan) for plan in self.plans)
+        self._travels = any(hops(plan) for plan in self.plans)
         self.waves = max((hops_of_matches(plan) for plan in self.plans), default=0) + 1
         self._matches: list[tuple[Journey, int]] = []  # by port
         self._tellers: list[Teller] = []  # by port behind those
@@ -58,7 +58,7 @@ class PartUpdate(StratumUpdate):
             stratum.relations,
             [plan.steps for plan in self._here],
             self.travelling,
-            self.between if travels else None,
+            self.between if self._travels else None,
         )
 
     def travelling(self, number: int, pending: Pending) -> Journey | PlanRun:
@@ -81,7 +81,7 @@ class PartUpdate(StratumUpdate):
         self._budget = budget
         self._told[:] = NEVER
         self.share.waves.begin()
-        return super().run(UNLIMITED, watch)
+        return super().run(UNLIMITED if self._travels else budget, watch)  # by itself, each may do what all might
 
     def between(self) -> int | None:
         """The waves of a round; the next bucket."""

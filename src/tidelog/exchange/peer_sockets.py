@@ -191,6 +191,11 @@ class SocketTransport:
             if not self._poller.poll(int(1000 * left) + 1):
                 self._look()
 
+    def look(self) -> None:
+        self._take_in()
+        if self._failed:
+            raise PeerFailed
+
     def crowded(self, to: int) -> bool:
         """Whether messages for a peer wait here because it has not worked off earlier ones."""
         return self._windows[to].held > 0

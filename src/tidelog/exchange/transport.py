@@ -70,6 +70,9 @@ class WaitingTransport(Transport, Protocol):
         lost."""
         ...
 
+    def look(self) -> None:
+        """Raise `PeerFailed` if it is known already that what all do was given up. Nothing is received."""
+
 
 class PeerFailed(Exception):
     """Another peer could not do its part: it tells why to whoever asked, this one has nothing to tell."""

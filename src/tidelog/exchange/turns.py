@@ -40,6 +40,9 @@ class SeededLine:
             self.turn.give_back()
         return True
 
+    def look(self) -> None:
+        """Nobody is interrupted here: workers have turns."""
+
     @property
     def has_mail(self) -> bool:
         return bool(self._transport.inbox)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.transport import PeerFailed, WaitingTransport
@@ -30,7 +31,7 @@ class Portion(Message):
     phase: int
     wave: int
     port: int
-    rows: np.ndarray[Any, Any]
+    rows: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class Waves:
         """What has come in a wave that has ended: ports, and rows for them."""
         return [(portion.port, portion.rows) for portion in self._portions.pop((self.phase, wave), [])]
 
+    def look(self) -> None:
+        """Raise `PeerFailed` if what all do was given up, for a worker that computes for long without a wave."""
+        self.line.look()
+
     def fail(self) -> None:
         """Tell the others that nothing more will come of what all do."""
         for to in range(self.size):
@@ -135,7 +140,9 @@ class Waves:
 
 
 def narrow(rows: Words) -> Words:
-    """The same rows in words of 32 bits, if these suffice."""
+    """The same rows in words of 32 bits, if these suffice; bytes as they are."""
+    if rows.dtype == np.uint8:
+        return np.ascontiguousarray(rows)
     if rows.dtype == np.int32 or not rows.size:
         return np.ascontiguousarray(rows, np.int32)
     fits = rows.min() >= -(2**31) and rows.max() < 2**31

@@ -45,6 +45,11 @@ class PairRows:
         return _Layout(*self._columns)
 
     @property
+    def columns(self) -> tuple[Array, Array, Array]:
+        """Elements, the class of each, and the class that it had on the other side: what it was made from."""
+        return self._columns
+
+    @property
     def shape(self) -> tuple[int, int]:
         return len(self), 2
 

@@ -42,6 +42,12 @@ class Records:
             self._database.adopt(found)
         return found
 
+    @property
+    def arities(self) -> list[int]:
+        """The arities of which there are records, or may be."""
+        known = self._by_arity if self._shared is None else {**self._shared._by_arity, **self._by_arity}
+        return sorted(known)
+
     def pack(self, fields: Any) -> Array:
         """The ids of records given as rows, made where they do not exist."""
         batch = np.ascontiguousarray(fields, np.int64)

@@ -107,6 +107,12 @@ class Symbols:
         texts = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
         return self._number(texts, offsets, len(array))
 
+    def since(self, first: int) -> tuple[Array, Array]:
+        """The texts from an id on: their bytes, one behind the other, and where each begins and the last ends."""
+        places: Array = self._ends.data[first : len(self) + 1, 0]
+        data: Array = self._bytes.data.view(np.uint8).reshape(-1)[int(places[0]) : int(places[-1])]
+        return data.copy(), places - places[0]
+
     def encode_places(self, data: Any, places: Any) -> Array:
         """Ids of the texts data[begin:end] for the rows (begin, end) of `places`."""
         return self._number(data, places, len(places))

@@ -1,8 +1,9 @@
 """Where the tuples of a relation are, when there are several stores.
 
 A tuple is with the homes of its values in some columns: the first of them is its owner's, those of the others have
-copies. Or everywhere. Or (for what is evaluated whole, by one worker) with the first worker; a relation that such a
-stratum reads has copies there. All who hold a tuple have its iteration and count, and settle it by themselves.
+copies. Or everywhere. Or (for what one worker evaluates: what is whole, and what makes values) with the first worker; a
+relation that such a stratum reads has copies there. All who hold a tuple have its iteration and count, and settle it by
+themselves.
 
 `place` chooses, in this order of preference: a column that the recursion keeps, with what has no rules everywhere, so
 that nothing travels; a column that others look it up by; a copy by another column, where the recursion looks its own
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from tidelog.plan import core
+from tidelog.plan.exchange.making import makes_values
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum
 from tidelog.plan.steps import Slot
 
@@ -64,8 +66,8 @@ def place(program: StatefulProgram, said: Mapping[str, Placement] | None = None)
 
 
 def _by_rules(stratum: StatefulStratum) -> bool:
-    """Whether the stratum is a sum of derivations, which many workers can add up."""
-    return bool(stratum.rules) and not stratum.whole
+    """Whether the stratum is a sum of derivations, which many workers can add up, of values that all know."""
+    return bool(stratum.rules) and not stratum.whole and not makes_values(stratum)
 
 
 def _by_best_column(name: str, arity: int, program: StatefulProgram) -> Placement:
@@ -116,7 +118,8 @@ def _gathered(program: StatefulProgram, placed: dict[str, Placement]) -> dict[st
     for stratum in program.strata:
         if _by_rules(stratum) or not (stratum.defined or stratum.whole):
             continue
-        column = None if stratum.aggregate is None else _grouped_by(stratum.aggregate, placed)
+        apart = stratum.aggregate is not None and not makes_values(stratum)
+        column = _grouped_by(stratum.aggregate, placed) if apart and stratum.aggregate is not None else None
         for name in stratum.relations:
             found[name] = FIRST if column is None else Placement((column,), first=placed[name].first)
         for name in stratum.inputs if column is None else ():
@@ -137,8 +140,8 @@ def _grouped_by(aggregate: core.AggregateRelation, placed: Mapping[str, Placemen
 
 
 def at_first(stratum: StatefulStratum, placed: Mapping[str, Placement]) -> bool:
-    """Whether one worker evaluates the stratum for all: it is no sum of derivations, and no aggregate whose groups each
-    worker has to itself."""
+    """Whether one worker evaluates the stratum for all: it is no sum of derivations, or makes values, and no aggregate
+    whose groups each worker has to itself."""
     if stratum.aggregate is not None:
         return not placed[stratum.aggregate.relation].columns
-    return bool(stratum.whole or stratum.equivalence)
+    return bool(stratum.whole or stratum.equivalence or makes_values(stratum))

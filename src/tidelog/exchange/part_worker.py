@@ -1,0 +1,208 @@
+"""A worker of a program: a part of the relations, and answers to the questions of whoever asks all workers.
+
+It is the same whatever its transport is: between processes (`serving.py`), or on the seeded one. What is always true
+between two questions: nothing is under way, and its dictionaries have what those of all others have.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tidelog.analysis.check import Checked, check
+from tidelog.epochs.changes import NetChange
+from tidelog.epochs.report import EpochReport
+from tidelog.errors import InternalError
+from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.user_functors import load_module
+from tidelog.exchange.dictionaries import Extent, entries_since, learn
+from tidelog.exchange.part_store import PartStore
+from tidelog.exchange.questions import (
+    About,
+    AboutStratum,
+    ApplyChange,
+    AskEntries,
+    AskExtent,
+    AskTraffic,
+    BeginEpoch,
+    Changed,
+    CountTuples,
+    End,
+    EndEpoch,
+    EntriesAre,
+    ExtentIs,
+    FetchChange,
+    FetchTuples,
+    Learn,
+    Number,
+    SideOfChange,
+    StartOver,
+    TellChanges,
+    TrafficIs,
+    Tuples,
+)
+from tidelog.exchange.transport import WaitingTransport
+from tidelog.exchange.waves import narrow
+from tidelog.lang import tree
+from tidelog.plan.exchange.placement import Placement, place
+from tidelog.plan.stateful import stateful_program
+from tidelog.room import resident_bytes
+from tidelog.store import PairRows
+from tidelog.store.update import OverBudget
+from tidelog.wire.messages import Done, Message
+
+FEW = 1 << 16
+"""So many changed words of a relation are told at once; more are fetched when somebody looks at them."""
+
+
+@dataclass(frozen=True)
+class PartOrder:
+    """What a worker is made from. `functors` are functions of modules, or the path of a file that has them; `said` is
+    where the user wants relations to be."""
+
+    program: tree.Program
+    functors: Mapping[str, Callable[..., Any]] | str
+    limits: Limits
+    said: Mapping[str, Placement]
+
+
+def part_worker(order: PartOrder, line: WaitingTransport) -> PartWorker:
+    """The worker of an order. The program is checked again: what checking finds out does not travel."""
+    functors = load_module(Path(order.functors)) if isinstance(order.functors, str | os.PathLike) else order.functors
+    return PartWorker(check(order.program), functors, order.limits, line, order.said)
+
+
+class PartWorker:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        functors: Mapping[str, Callable[..., Any]],
+        limits: Limits,
+        line: WaitingTransport,
+        said: Mapping[str, Placement],
+        observer: Observer | None = None,
+    ) -> None:
+        placed = place(stateful_program(checked, by_classes=True), said)
+        self.limits, self.line = limits, line
+        self.store = PartStore(checked, functors, limits, line, placed, observer)
+        self._tasks, self._since, self._doing = 0, time.monotonic(), ""
+        self._kept: dict[int, EpochReport] = {}
+
+    def answer(self, question: Message) -> Message:
+        self._tasks += 1
+        if isinstance(question, BeginEpoch):
+            self._since, self._doing = time.monotonic() - question.elapsed, question.doing
+            return Done()
+        with self.limits.epoch(self._doing), self.store.task(self._tasks):
+            self.limits.started = self._since
+            answer = self._answered(question)
+            self._check_dictionaries()
+            return answer
+
+    def _check_dictionaries(self) -> None:
+        """Nobody makes values that the others do not know."""
+        known, found = self.store.share.known, Extent.of(self.store.database)
+        if found != known:
+            raise InternalError(f"worker {self.line.me} has made values on its own: {found} instead of {known}")
+
+    def _answered(self, question: Message) -> Message:
+        store = self.store
+        match question:
+            case Learn(entries=entries):
+                learn(store.database, entries)
+                store.share.known = Extent.of(store.database)
+            case StartOver(facts=facts):
+                return Number(int(store.start_over(facts)))
+            case ApplyChange(delete=delete, insert=insert):
+                store.apply(NetChange(delete, insert))
+            case AboutStratum():
+                return self._about(question)
+            case TellChanges():
+                return self._changes(question)
+            case EndEpoch(how=how):
+                store.commit() if how is End.COMMIT else store.undo()
+            case _:
+                return self._read(question)
+        return Done()
+
+    def _about(self, question: AboutStratum) -> Number:
+        store, stratum = self.store, self.store.strata[question.stratum]
+        match question.what:
+            case About.REACHED:
+                return Number(int(store.reached(stratum)))
+            case About.PASS_BY:
+                store.pass_by(stratum)
+            case About.CHANGED:
+                return Number(int(store.changed(stratum)))
+            case About.READ:
+                return Number(int(store.read(stratum)))
+            case About.COST:
+                return Number(float(store.cost(stratum).work))
+            case About.TAKE_FACTS:
+                store.take_facts(stratum)
+            case About.UPDATE:
+                try:
+                    return Number(int(store.update_within(stratum, question.work)))
+                except OverBudget:
+                    return Number(question.work, over=True)
+            case About.GIVE_UP:
+                store.give_up(stratum)
+            case About.EVALUATE:
+                return Number(int(store.evaluate(stratum)))
+        return Number(0)
+
+    # ---- what is there
+
+    def _read(self, question: Message) -> Message:
+        store = self.store
+        match question:
+            case FetchTuples(relation=name, states=False):
+                return Tuples(narrow(np.asarray(store.owned_rows(name))))
+            case FetchTuples(relation=name):
+                return Tuples(*store.owned_states(name))
+            case CountTuples(relation=name):
+                return Number(int(store.owned_count(name)))
+            case FetchChange(number=number, came=came, relation=name):
+                report = self._kept[number]
+                return Tuples(narrow(np.asarray((report.inserted if came else report.deleted)[name])))
+            case AskExtent():
+                return ExtentIs(Extent.of(store.database))
+            case AskEntries(start=start):
+                return EntriesAre(entries_since(store.database, start))
+            case AskTraffic():
+                sent = self.line.sent
+                return TrafficIs(sent.messages, sent.bytes, resident_bytes())
+        raise InternalError(f"a worker is not asked {type(question).__name__}")
+
+    def _changes(self, question: TellChanges) -> Changed:
+        for number in question.forget:
+            self._kept.pop(number, None)
+        report = EpochReport(0, "", "", 0.0, 0)
+        self.store.report_changes(report)
+        self._kept[question.number] = report
+        return Changed(_told(report.inserted), _told(report.deleted))
+
+
+def _told(side: Mapping[str, Any]) -> SideOfChange:
+    told = SideOfChange()
+    for name, rows in side.items():
+        if isinstance(rows, PairRows):
+            told.pairs[name] = np.column_stack(rows.columns)
+        elif len(rows):
+            told.counts[name] = len(rows)
+            if rows.size <= FEW:
+                told.rows[name] = narrow(rows)
+    return told
+
+
+def shared_memory(limits: Limits, size: int) -> Limits:
+    """The limits of each of so many workers on one machine: the default one on memory is for all of them."""
+    return replace(limits, share=limits.share / size)

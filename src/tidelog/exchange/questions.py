@@ -1,0 +1,194 @@
+"""What workers that hold parts of the relations are asked, and what they answer: see `epochs/holder.py` for most of it.
+
+Every question is asked of all workers at once; those with shares of facts differ from worker to worker, the others are
+the same for all. Strata go by their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tidelog.exchange.dictionaries import Entries, Extent
+from tidelog.exchange.waves import GaveUp, Marker, Portion
+from tidelog.store.update import UNLIMITED
+from tidelog.wire.messages import Message
+
+Rows = NDArray[Any]
+
+
+class About(Enum):
+    """What is asked about a stratum; the answers are numbers, which add up."""
+
+    REACHED = "reached"
+    PASS_BY = "pass by"
+    CHANGED = "changed"
+    READ = "read"
+    COST = "cost"
+    TAKE_FACTS = "take facts"
+    UPDATE = "update"
+    GIVE_UP = "give up"
+    EVALUATE = "evaluate"
+
+
+class End(Enum):
+    """How an epoch ends."""
+
+    COMMIT = "commit"
+    UNDO = "undo"
+
+
+# Questions
+
+
+@dataclass(frozen=True)
+class BeginEpoch(Message):
+    """An epoch has begun so many seconds ago; `doing` says in an error what is done before the first stratum."""
+
+    doing: str
+    elapsed: float
+
+
+@dataclass(frozen=True)
+class EndEpoch(Message):
+    how: End
+
+
+@dataclass(frozen=True)
+class Learn(Message):
+    """Entries of the dictionaries, before anything that mentions them."""
+
+    entries: Entries
+
+
+@dataclass(frozen=True)
+class AskExtent(Message):
+    """How far do your dictionaries go?"""
+
+
+@dataclass(frozen=True)
+class AskEntries(Message):
+    """What do they have from there on?"""
+
+    start: Extent
+
+
+@dataclass(frozen=True)
+class StartOver(Message):
+    """Evaluate everything from these facts; the derivations found."""
+
+    facts: dict[str, Rows]
+
+
+@dataclass(frozen=True)
+class ApplyChange(Message):
+    delete: dict[str, Rows]
+    insert: dict[str, Rows]
+
+
+@dataclass(frozen=True)
+class AboutStratum(Message):
+    what: About
+    stratum: int
+    work: int = UNLIMITED
+    """What an update of all workers together may do."""
+
+
+@dataclass(frozen=True)
+class TellChanges(Message):
+    """What came and went in this epoch? What is large stays where it is, under this number, until it is in `forget`."""
+
+    number: int
+    forget: list[int]
+
+
+@dataclass(frozen=True)
+class FetchChange(Message):
+    """What came, or went, of a relation in a change that was told under a number."""
+
+    number: int
+    came: bool
+    relation: str
+
+
+@dataclass(frozen=True)
+class FetchTuples(Message):
+    """The tuples of a relation that each worker owns; with their states, if these are wanted as well."""
+
+    relation: str
+    states: bool = False
+
+
+@dataclass(frozen=True)
+class CountTuples(Message):
+    relation: str
+
+
+@dataclass(frozen=True)
+class AskTraffic(Message):
+    """What have you sent to whom, and how much memory have you?"""
+
+
+# Answers
+
+
+@dataclass(frozen=True)
+class Number(Message):
+    """`over`: it was more work than allowed."""
+
+    value: float
+    over: bool = False
+
+
+@dataclass(frozen=True)
+class ExtentIs(Message):
+    extent: Extent
+
+
+@dataclass(frozen=True)
+class EntriesAre(Message):
+    entries: Entries
+
+
+@dataclass(frozen=True)
+class Tuples(Message):
+    """Rows; with states, their iterations and counts."""
+
+    rows: Rows
+    iterations: Rows | None = None
+    counts: Rows | None = None
+
+
+@dataclass(frozen=True)
+class SideOfChange(Message):
+    """What came, or went: the numbers of tuples, the tuples themselves where they are few, and of equivalences the
+    columns that their pairs follow from."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, Rows] = field(default_factory=dict)
+    pairs: dict[str, Rows] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Changed(Message):
+    came: SideOfChange
+    gone: SideOfChange
+
+
+@dataclass(frozen=True)
+class TrafficIs(Message):
+    messages: Rows
+    bytes: Rows
+    memory: int
+    seconds_waited: float = 0.0
+
+
+KINDS: tuple[type[Message], ...] = (
+    BeginEpoch, EndEpoch, Learn, AskExtent, AskEntries, StartOver, ApplyChange, AboutStratum, TellChanges, FetchChange,
+    FetchTuples, CountTuples, AskTraffic, Number, ExtentIs, EntriesAre, Tuples, Changed, TrafficIs,
+    Portion, Marker, GaveUp,
+)  # fmt: skip
+"""All that is said, between peers as well."""
