@@ -36,6 +36,9 @@ def plan(
     legacy: Legacy = False,
     no_warn: NoWarnings = False,
     state: WithState = False,
+    workers: Annotated[
+        int | None, typer.Option(help="What so many workers have each, and which joins communicate.", min=1)
+    ] = None,
 ) -> None:
     """Print how a program is evaluated; of an NDlog program, the rules as its nodes run them.
 
@@ -52,6 +55,15 @@ def plan(
         from tidelog.plan.stateful import stateful_program
 
         typer.echo(show_stateful(stateful_program(checked, by_classes=True)), nl=False)
+        return
+    if workers is not None:
+        from tidelog.local.teams import said_placements
+        from tidelog.plan.exchange.placement import place
+        from tidelog.plan.show.workers import show_workers
+        from tidelog.plan.stateful import stateful_program
+
+        shared = stateful_program(checked, by_classes=True)
+        typer.echo(show_workers(shared, place(shared, said_placements(checked, {})), workers), nl=False)
         return
     from tidelog.local import plans
     from tidelog.local.settings import Settings

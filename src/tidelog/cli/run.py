@@ -43,6 +43,9 @@ def run(
     master: Annotated[str | None, typer.Option(help="Spark's master, such as spark://host:7077.")] = None,
     executor: Annotated[str | None, typer.Option(help="On Spark: columnar (the default) or dataframe.")] = None,
     state: Annotated[str | None, typer.Option(help="Keep the result in this state directory.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Share the relations out to so many workers; with --local, processes.", min=1)
+    ] = None,
 ) -> None:
     """Evaluate a program: read .input facts, write .output relations."""
     checked = checked_file(program, include_dir, macro, no_warn, legacy)
@@ -61,7 +64,7 @@ def run(
             opened = Session(
                 checked, spark=spark(), executor=executor, strategy="batch" if state is None else "elastic",
                 threads=threads, functors=functors, facts=fact_dir, skip_bad_rows=skip_bad_rows, limits=limits,
-                observer=progress, state=state, profile=profile is not None,
+                observer=progress, state=state, profile=profile is not None, workers=workers,
             )  # fmt: skip
             with opened as session:
                 epoch = session.bootstrap()

@@ -1,9 +1,9 @@
 """Dictionaries that all workers have alike: texts and records, each with the same number everywhere.
 
-Who reads the facts numbers what is in them, before anyone evaluates; while strata run that make values, the first worker
-does (`plan/exchange/making.py`). Nobody numbers at the same time as another, and whoever has numbered something tells
-all others before they see it. What is always true: a number means the same at all workers and to whoever asks them, so
-that no join translates. Cost: every process has all texts and records once; what is new travels once to each.
+Who reads the facts numbers what is in them, before anyone evaluates; while strata run that make values, the first
+worker does (`plan/exchange/making.py`). Nobody numbers at the same time as another, and whoever has numbered something
+tells all others before they see it. What is always true: a number means the same at all workers and to whoever asks
+them, so that no join translates. Cost: every process has all texts and records once; what is new travels once to each.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Entries:
     """What a dictionary has from an extent on: the bytes of its texts and where each begins; records by arity."""
 
     start: Extent
-    texts: NDArray[np.uint8]
-    places: NDArray[np.int64]
+    texts: NDArray[Any]
+    places: NDArray[Any]
     records: dict[str, NDArray[Any]]
 
     def __bool__(self) -> bool:

@@ -33,6 +33,7 @@ from tidelog.exchange.homes import FIRST, holders
 from tidelog.exchange.questions import (
     About,
     AboutStratum,
+    Amount,
     ApplyChange,
     AskEntries,
     AskExtent,
@@ -40,14 +41,13 @@ from tidelog.exchange.questions import (
     BeginEpoch,
     Changed,
     CountTuples,
-    End,
     EndEpoch,
+    Ending,
     EntriesAre,
     ExtentIs,
     FetchChange,
     FetchTuples,
     Learn,
-    Number,
     StartOver,
     TellChanges,
     TrafficIs,
@@ -76,7 +76,7 @@ class Many:
         self, hire: Hire, front: Front, placed: Placements, limits: Limits, observer: Observer | None = None
     ) -> None:
         self.front, self.placed, self.limits = front, placed, limits
-        self.strata: Sequence[StatefulStratum] = front.state.program.strata
+        self.strata = self._numbered = front.state.program.strata
         self._hire, self._observer = hire, observer or Silent()
         self._taught = Extent()  # how far the dictionaries go that all workers have
         self._told, self._forgotten = 0, list[int]()  # numbers of changes that were told, and those nobody has any more
@@ -110,7 +110,7 @@ class Many:
         return self._ask(kind, [question] * self.size)
 
     def _sum(self, question: Message) -> int:
-        return int(sum(answer.value for answer in self._all(Number, question)))
+        return int(sum(answer.value for answer in self._all(Amount, question)))
 
     def recover(self) -> None:
         """Have workers again after a loss, at the epoch that was committed last."""
@@ -118,7 +118,7 @@ class Many:
         facts = {name: rows for name, rows in self.front.all_facts().items() if len(rows)}
         with self.epoch("while starting other workers"):
             self._evaluate_all(facts)
-            self._all(Message, EndEpoch(End.COMMIT))
+            self._all(Message, EndEpoch(Ending.COMMIT))
 
     def close(self) -> None:
         workers, self._workers = self._workers, None
@@ -176,8 +176,8 @@ class Many:
     def _evaluate_all(self, facts: Mapping[str, Words]) -> int:
         self._teach()
         shares = self._shares(facts)
-        self._observer.stratum(0, len(self.strata), self.strata[0].relations if self.strata else ())
-        found = int(sum(answer.value for answer in self._ask(Number, [StartOver(share) for share in shares])))
+        self._observer.stratum(0, len(self._numbered), tuple(n for s in self._numbered for n in s.relations if s.rules))
+        found = int(sum(answer.value for answer in self._ask(Amount, [StartOver(share) for share in shares])))
         self._agree()
         return found
 
@@ -196,7 +196,7 @@ class Many:
         return self._sum(AboutStratum(what, self._number(stratum)))
 
     def _number(self, stratum: StatefulStratum) -> int:
-        return next(n for n, other in enumerate(self.strata) if other is stratum)
+        return next(n for n, other in enumerate(self._numbered) if other is stratum)
 
     def reached(self, stratum: StatefulStratum) -> bool:
         return self._about(About.REACHED, stratum) > 0
@@ -219,7 +219,7 @@ class Many:
     def update(self, stratum: StatefulStratum, allowance: Allowance) -> int:
         """Together they may do what one might; who gives up, does so with all others."""
         self._observe(stratum)
-        answers = self._all(Number, AboutStratum(About.UPDATE, self._number(stratum), allowance.work))
+        answers = self._all(Amount, AboutStratum(About.UPDATE, self._number(stratum), allowance.work))
         self._agree()
         if any(answer.over for answer in answers):
             raise OverBudget
@@ -237,7 +237,7 @@ class Many:
 
     def _observe(self, stratum: StatefulStratum) -> None:
         self.limits.relations = stratum.relations
-        self._observer.stratum(self._number(stratum), len(self.strata), stratum.relations)
+        self._observer.stratum(self._number(stratum), len(self._numbered), stratum.relations)
 
     # ---- the end
 
@@ -293,7 +293,7 @@ class Many:
         self.front.commit()
         self._fetched = None
         try:
-            self._all(Message, EndEpoch(End.COMMIT))
+            self._all(Message, EndEpoch(Ending.COMMIT))
         except WorkerLost:
             self.recover()
 
@@ -301,7 +301,7 @@ class Many:
         self.front.undo()
         if self._workers is not None:
             try:
-                self._all(Message, EndEpoch(End.UNDO))
+                self._all(Message, EndEpoch(Ending.UNDO))
                 self._agree()
             except WorkerLost:
                 pass  # whoever needs workers makes others
@@ -339,3 +339,30 @@ class Many:
     def traffic(self) -> list[TrafficIs]:
         """What each worker has sent to the others so far, and its memory."""
         return self._all(TrafficIs, AskTraffic())
+
+
+class ManyAnew(Many):
+    """The same for the strategy "batch": to the driver one stratum, which no update can follow."""
+
+    def __init__(
+        self, hire: Hire, front: Front, placed: Placements, limits: Limits, observer: Observer | None = None
+    ) -> None:
+        super().__init__(hire, front, placed, limits, observer)
+        relations = tuple(front.state.checked.relations)
+        self.strata = (StatefulStratum(relations, (), whole="what has no state"),)
+        self._change = NetChange()
+
+    def apply(self, change: NetChange) -> None:
+        self._change = change
+
+    def reached(self, stratum: StatefulStratum) -> bool:
+        return bool(self._change)
+
+    def pass_by(self, stratum: StatefulStratum) -> None:
+        pass
+
+    def cost(self, stratum: StatefulStratum) -> CostAnew:
+        return CostAnew()
+
+    def evaluate(self, stratum: StatefulStratum) -> int:
+        return self.start_over(self.facts_after(self._change))

@@ -139,8 +139,8 @@ class PartStore(OneStore):
             over.append(problem)
         if makes_values(stratum):
             self.share.tell_values(self.database)
-        for problem in over:
-            raise problem
+        if over:
+            raise over[0]
         for name in stratum.relations:
             refuse_overflow(self.database[name])
         return done

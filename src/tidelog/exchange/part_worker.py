@@ -26,6 +26,7 @@ from tidelog.exchange.part_store import PartStore
 from tidelog.exchange.questions import (
     About,
     AboutStratum,
+    Amount,
     ApplyChange,
     AskEntries,
     AskExtent,
@@ -33,14 +34,13 @@ from tidelog.exchange.questions import (
     BeginEpoch,
     Changed,
     CountTuples,
-    End,
     EndEpoch,
+    Ending,
     EntriesAre,
     ExtentIs,
     FetchChange,
     FetchTuples,
     Learn,
-    Number,
     SideOfChange,
     StartOver,
     TellChanges,
@@ -120,7 +120,7 @@ class PartWorker:
                 learn(store.database, entries)
                 store.share.known = Extent.of(store.database)
             case StartOver(facts=facts):
-                return Number(int(store.start_over(facts)))
+                return Amount(int(store.start_over(facts)))
             case ApplyChange(delete=delete, insert=insert):
                 store.apply(NetChange(delete, insert))
             case AboutStratum():
@@ -128,36 +128,36 @@ class PartWorker:
             case TellChanges():
                 return self._changes(question)
             case EndEpoch(how=how):
-                store.commit() if how is End.COMMIT else store.undo()
+                store.commit() if how is Ending.COMMIT else store.undo()
             case _:
                 return self._read(question)
         return Done()
 
-    def _about(self, question: AboutStratum) -> Number:
+    def _about(self, question: AboutStratum) -> Amount:
         store, stratum = self.store, self.store.strata[question.stratum]
         match question.what:
             case About.REACHED:
-                return Number(int(store.reached(stratum)))
+                return Amount(int(store.reached(stratum)))
             case About.PASS_BY:
                 store.pass_by(stratum)
             case About.CHANGED:
-                return Number(int(store.changed(stratum)))
+                return Amount(int(store.changed(stratum)))
             case About.READ:
-                return Number(int(store.read(stratum)))
+                return Amount(int(store.read(stratum)))
             case About.COST:
-                return Number(float(store.cost(stratum).work))
+                return Amount(float(store.cost(stratum).work))
             case About.TAKE_FACTS:
                 store.take_facts(stratum)
             case About.UPDATE:
                 try:
-                    return Number(int(store.update_within(stratum, question.work)))
+                    return Amount(int(store.update_within(stratum, question.work)))
                 except OverBudget:
-                    return Number(question.work, over=True)
+                    return Amount(question.work, over=True)
             case About.GIVE_UP:
                 store.give_up(stratum)
             case About.EVALUATE:
-                return Number(int(store.evaluate(stratum)))
-        return Number(0)
+                return Amount(int(store.evaluate(stratum)))
+        return Amount(0)
 
     # ---- what is there
 
@@ -169,7 +169,7 @@ class PartWorker:
             case FetchTuples(relation=name):
                 return Tuples(*store.owned_states(name))
             case CountTuples(relation=name):
-                return Number(int(store.owned_count(name)))
+                return Amount(int(store.owned_count(name)))
             case FetchChange(number=number, came=came, relation=name):
                 report = self._kept[number]
                 return Tuples(narrow(np.asarray((report.inserted if came else report.deleted)[name])))

@@ -34,7 +34,7 @@ class About(Enum):
     EVALUATE = "evaluate"
 
 
-class End(Enum):
+class Ending(Enum):
     """How an epoch ends."""
 
     COMMIT = "commit"
@@ -54,7 +54,7 @@ class BeginEpoch(Message):
 
 @dataclass(frozen=True)
 class EndEpoch(Message):
-    how: End
+    how: Ending
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class AskTraffic(Message):
 
 
 @dataclass(frozen=True)
-class Number(Message):
+class Amount(Message):
     """`over`: it was more work than allowed."""
 
     value: float
@@ -188,7 +188,7 @@ class TrafficIs(Message):
 
 KINDS: tuple[type[Message], ...] = (
     BeginEpoch, EndEpoch, Learn, AskExtent, AskEntries, StartOver, ApplyChange, AboutStratum, TellChanges, FetchChange,
-    FetchTuples, CountTuples, AskTraffic, Number, ExtentIs, EntriesAre, Tuples, Changed, TrafficIs,
+    FetchTuples, CountTuples, AskTraffic, Amount, ExtentIs, EntriesAre, Tuples, Changed, TrafficIs,
     Portion, Marker, GaveUp,
 )  # fmt: skip
 """All that is said, between peers as well."""

@@ -71,6 +71,6 @@ def _lasting(facts: Facts) -> Facts:
     first attempt."""
     if not isinstance(facts, Relation):
         return facts
-    rows = facts.rows()
+    rows = facts.rows().copy()
     facts.database.retire(facts)
     return rows

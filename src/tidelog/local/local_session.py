@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +43,7 @@ from tidelog.store import Database, Equivalence, release_spare
 from tidelog.store import Relation as Gathered
 
 if TYPE_CHECKING:
+    from tidelog.local.teams import Team
     from tidelog.state import Durable
     from tidelog.state.manifest import KeptEpoch
 
@@ -56,14 +57,21 @@ READING = "while reading the facts"
 class LocalSession:
     """See the module's docstring, and `tidelog.Session` for what its methods promise."""
 
-    def __init__(self, checked: Checked, settings: Settings, observer: Observer | None = None) -> None:
+    def __init__(
+        self, checked: Checked, settings: Settings, observer: Observer | None = None, team: Team | None = None
+    ) -> None:
         self.checked = checked
         self.vocabulary = Vocabulary(checked)
         self.settings = settings
         self._options = settings.engine_options()
         self._told: set[str] = set()  # what need not be said again
         self._durable: Durable | None = None
-        if settings.state is None:
+        engine: Engine
+        if settings.workers is not None:
+            from tidelog.local.teams import workers_engine  # speaks with other processes
+
+            engine = workers_engine(checked, settings, self._options, observer, team)
+        elif settings.state is None:
             engine = make_engine(checked, self._options, settings.strategy, observer)
         else:
             from tidelog.state import open_state  # reads and writes Parquet, which takes a while to import
@@ -262,9 +270,10 @@ class LocalSession:
     def _tuples(self, info: RelationInfo) -> pa.Table | Parts:
         """What is to be written; all pairs of an equivalence are never in memory together."""
         engine, types = self.ready(), self.checked.types
-        relation = engine.query_database().meant(info.name)
-        if not isinstance(relation, Equivalence):
+        held = engine.query_database()
+        if info.name not in held.equivalences:
             return decode(engine.rows(info.name), info, types, engine.database, compact=True)
+        relation = cast(Equivalence, held.meant(info.name))
         elements = decode(np.column_stack((relation.elements,) * 2), info, types, engine.database, compact=True)
         batches = relation.batches(places_in_order(elements.column(0)))
         return Parts(relation.count, (decode(b, info, types, engine.database, compact=True) for b in batches))
@@ -273,6 +282,8 @@ class LocalSession:
         """Let go of everything. Tables and epochs that were handed out stay valid."""
         if self._durable is not None:
             self._durable.close()
+        if self._engine is not None:
+            self._engine.close()
         self._engine = self._durable = None
         release_spare()
 

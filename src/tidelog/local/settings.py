@@ -16,6 +16,7 @@ from tidelog.evaluate.profile import Recorder
 from tidelog.evaluate.user_functors import load_module
 
 Functors = Mapping[str, Callable[..., Any]]
+WITH_WORKERS = ("elastic", "update", "batch")
 _BUDGETS = ("derivations", "seconds")
 _SWITCHING = ("stratum", "program")
 
@@ -38,6 +39,8 @@ class Settings:
     migrate: bool = False
     read_only: bool = False
     profile: bool = False
+    workers: int | None = None
+    placement: Mapping[str, Any] | None = None
 
     def check(self) -> None:
         report = Report()
@@ -60,7 +63,29 @@ class Settings:
             report.error("TL1106", f"{self.state!r} is no state directory",
                          help="give a path or a URI, or leave `state` away to keep nothing")  # fmt: skip
         self._check_limits(report)
+        self._check_workers(report)
         report.check()
+
+    def _check_workers(self, report: Report) -> None:
+        """What several workers cannot do yet is refused, and not left away."""
+        if self.workers is None:
+            if self.placement:
+                report.error("TL1106", "`placement=` says which worker has what, and there are no workers",
+                             help="give the session `workers=` as well")  # fmt: skip
+            return
+        if not isinstance(self.workers, int) or isinstance(self.workers, bool) or self.workers < 1:
+            report.error("TL1106", f"{self.workers!r} workers are none: it is a whole number, 1 or more")
+        if self.strategy not in WITH_WORKERS and self.strategy in STRATEGIES:
+            report.error("TL1274", f"workers do not evaluate by the strategy `{self.strategy}`",
+                         help=f"it is one of {', '.join(WITH_WORKERS)}; or leave `workers` away")  # fmt: skip
+        if self.budget == "seconds":
+            report.error("TL1274", "workers give an Update up by the work done, not by the clock",
+                         help="leave `budget` away, or `workers`")  # fmt: skip
+        if self.profile:
+            report.error("TL1274", "there are no profiles of workers yet", help="leave `profile` away, or `workers`")
+        if self.threads > 1:
+            report.error("TL1274", f"a worker evaluates on one thread, not on {self.threads}",
+                         help="take more workers instead of threads")  # fmt: skip
 
     def _check_limits(self, report: Report) -> None:
         if not isinstance(self.limits, Limits):

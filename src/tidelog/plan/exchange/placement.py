@@ -118,14 +118,21 @@ def _gathered(program: StatefulProgram, placed: dict[str, Placement]) -> dict[st
     for stratum in program.strata:
         if _by_rules(stratum) or not (stratum.defined or stratum.whole):
             continue
-        apart = stratum.aggregate is not None and not makes_values(stratum)
-        column = _grouped_by(stratum.aggregate, placed) if apart and stratum.aggregate is not None else None
+        column = None if stratum.aggregate is None else _apart(stratum, stratum.aggregate, placed)
         for name in stratum.relations:
-            found[name] = FIRST if column is None else Placement((column,), first=placed[name].first)
+            found[name] = FIRST if column is None else Placement((column,))
         for name in stratum.inputs if column is None else ():
             if not found[name].everywhere:
                 found[name] = replace(found[name], first=True)
     return found if found == placed else _gathered(program, found)
+
+
+def _apart(stratum: StatefulStratum, aggregate: core.AggregateRelation, placed: Mapping[str, Placement]) -> int | None:
+    """The column by which each worker has groups to itself; none if the first worker has to have them as well, since
+    nobody sends what comes of an aggregate."""
+    if makes_values(stratum) or placed[aggregate.relation].first:
+        return None
+    return _grouped_by(aggregate, placed)
 
 
 def _grouped_by(aggregate: core.AggregateRelation, placed: Mapping[str, Placement]) -> int | None:

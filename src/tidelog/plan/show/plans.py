@@ -108,7 +108,7 @@ def _plans_by_rule(
 
 
 def _plan_lines(plan: steps.Plan, native: Native) -> Iterator[str]:
-    yield _occasion(plan)
+    yield occasion(plan)
     yield from ("  " + line for line in step_lines(plan.steps, plan.slots, native))
 
 
@@ -123,7 +123,7 @@ _OCCASIONS = {
 }  # fmt: skip
 
 
-def _occasion(plan: steps.Plan) -> str:
+def occasion(plan: steps.Plan) -> str:
     """When a plan is run."""
     first = plan.steps[0]
     if isinstance(first, steps.Scan) and first.match.view in _OCCASIONS:
@@ -219,5 +219,25 @@ def _step_lines(step: steps.Step, slots: Slots, native: Native) -> Iterator[str]
             yield f"levels {name(before)}, {name(after)}, if they differ"
         case steps.Tell(relation=relation, args=args):
             yield f"tell {relation}({arguments(args)})"
+        case steps.Send(route=route, slots=travelling):
+            yield f"send {', '.join(map(name, travelling))} {_route(route, operand)}"
+        case steps.Receive(slots=come):
+            yield f"receive {', '.join(map(name, come))}"
+        case steps.AtHome(operand=None):
+            yield "at the first worker"
+        case steps.AtHome(operand=steps.Slot() | steps.Const() as value):
+            yield f"at the home of {operand(value)}"
         case steps.File(arrives=arrives, relation=relation, args=args):
             yield f"{'gains' if arrives else 'loses'} a derivation: {relation}({arguments(args)})"
+
+
+def _route(route: steps.Route, operand: Callable[[steps.Operand], str]) -> str:
+    match route:
+        case steps.HomeOf(operand=value):
+            return f"to the home of {operand(value)}"
+        case steps.FirstWorker():
+            return "to the first worker"
+        case steps.Everyone():
+            return "to all workers"
+        case steps.HoldersOf(relation=relation, args=args):
+            return f"to those who hold {relation}({', '.join(map(operand, args))})"
