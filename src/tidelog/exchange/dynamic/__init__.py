@@ -1,0 +1,8 @@
+"""Dynamic data exchange: materialisation on many workers without rounds, no fact stored twice, no instance fired twice.
+
+Algorithms 1 and 2 of "Datalog Materialisation in Distributed RDF Stores with Dynamic Data Exchange" (Ajileye, Motik,
+Horrocks), in batches, over columnar stores; `docs/dynamic-exchange.md` sets their lines beside ours. To read it:
+`bits`, `clocks`, `occurrences`, `partition` (what a worker holds), `messages`, `known_places`; `partial_matches` (PAR)
+and `owned_facts` (FCT); `termination` with `termination_ring` and `dijkstra_scholten`; `gathering` (what one worker
+evaluates for all); `server`, which puts them together; `loading` and `materialise`.
+"""

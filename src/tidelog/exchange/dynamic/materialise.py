@@ -1,0 +1,167 @@
+"""Asynchronous materialisation of a program on many workers: `strategy="async"`, in batch.
+
+`Program` is what all workers have in common: phases with their plans, positions, who owns what. `Cluster` has workers in
+this process, on transports that are given; they share the dictionaries of one database, so that a word means the same
+to all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tidelog.analysis.check import Checked
+from tidelog.epochs.one_store import Functors
+from tidelog.errors import error
+from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.limits import Limits
+from tidelog.evaluate.prepare import Prepared
+from tidelog.exchange.dynamic.clocks import LamportClock
+from tidelog.exchange.dynamic.dijkstra_scholten import Tree
+from tidelog.exchange.dynamic.gathering import AtFirst
+from tidelog.exchange.dynamic.given_sizes import GivenSizes
+from tidelog.exchange.dynamic.loading import Shares
+from tidelog.exchange.dynamic.occurrences import Occurrences, Positions
+from tidelog.exchange.dynamic.partial_matches import Held
+from tidelog.exchange.dynamic.partition import Partition
+from tidelog.exchange.dynamic.server import PlannedPhase, Server, Tally
+from tidelog.exchange.dynamic.termination import MakeDetector
+from tidelog.exchange.dynamic.termination_ring import Ring
+from tidelog.exchange.homes import FIRST
+from tidelog.exchange.seeded import Seeded
+from tidelog.exchange.transport import Transport
+from tidelog.plan import core
+from tidelog.plan.exchange.phases import looked_up, makes_values, phases_of, pivot_plans
+from tidelog.plan.orders.estimate import Estimate
+from tidelog.plan.stateful import stateful_program
+from tidelog.plan.steps import Const
+from tidelog.store import Database
+
+DETECTORS: Mapping[str, MakeDetector] = {"ring": Ring, "tree": Tree}
+
+
+class Program:
+    """What all workers of a program have in common. `keys` are the columns by which relations are shared out, the first
+    where nothing is said."""
+
+    def __init__(self, checked: Checked, estimate: Estimate | None = None, keys: Mapping[str, int] | None = None) -> None:
+        self.checked = checked
+        self.stateful = stateful_program(checked)
+        self.arities = self.stateful.arities
+        self.keys = {name: 0 if arity else -1 for name, arity in self.arities.items()} | dict(keys or {})
+        for name, column in (keys or {}).items():
+            if not 0 <= column < self.arities.get(name, 0):
+                raise error("TL1230", f"{name} has no column {column + 1} to be shared out by")
+        self.estimate = estimate or GivenSizes(self.arities, {})
+
+    @cached_property
+    def phases(self) -> tuple[PlannedPhase, ...]:
+        found: list[PlannedPhase] = []
+        for phase in phases_of(self.stateful):
+            if phase.whole:
+                found += [PlannedPhase(phase, gather=True), PlannedPhase(phase)]
+            else:
+                plans = pivot_plans(phase.rules, phase.relations, self.estimate)
+                found.append(PlannedPhase(phase, tuple(plans)))
+        return tuple(found)
+
+    @cached_property
+    def positions(self) -> Positions:
+        return Positions(position for planned in self.phases for position in looked_up(planned.plans))
+
+    @property
+    def rules(self) -> list[core.CoreRule]:
+        return [rule for planned in self.phases for rule in planned.phase.rules]
+
+    def met(self, database: Database) -> Words | None:
+        """Which values are always told to their meeting worker: those that only heads of rules have, and all if rules
+        compute some, or one worker derives facts for all: nobody need have such a value when it is derived."""
+        if any(planned.phase.whole for planned in self.phases) or any(map(makes_values, self.rules)):
+            return None
+        found = {database.encode(arg) for rule in self.rules for arg in rule.args if isinstance(arg, Const)}
+        return np.array(sorted(found), np.int64)
+
+    def held(self, database: Database, functors: Functors, partition: Partition, me: int) -> Held:
+        """What a worker has in the beginning: nothing, in relations of this database."""
+        relations = {name: database.create(name, arity, stateful=True) for name, arity in self.arities.items()}
+        return Held(
+            Prepared(self.checked, functors).context(database),
+            LamportClock(relations),
+            Occurrences(database, self.positions.count, partition.size),
+            self.positions,
+            partition,
+            self.keys,
+            self.met(database),
+            me,
+            partition.size,
+        )
+
+
+class Cluster:
+    """See the module's docstring."""
+
+    server_class: type[Server] = Server
+
+    def __init__(
+        self,
+        program: Program,
+        partition: Partition,
+        transports: Sequence[Transport],
+        dictionaries: Database,
+        functors: Functors | None = None,
+        limits: Limits | None = None,
+        termination: str = "ring",
+        tallies: Sequence[Tally] = (),
+        chunk: int = 512,
+    ) -> None:
+        self.program, self.partition = program, partition
+        self._dictionaries, self._chunk = dictionaries, chunk
+        functors = functors or {}
+        self.held = [program.held(self._database(), functors, partition, me) for me in range(partition.size)]
+        first = AtFirst(program.checked, program.stateful, functors, self._database(), limits or Limits())
+        self._parts = [
+            (transport, held, first if me == FIRST else None, tallies[me] if tallies else None)
+            for me, (transport, held) in enumerate(zip(transports, self.held, strict=True))
+        ]
+        self._detector = DETECTORS[termination]
+        self.servers: list[Server] = []
+
+    def _database(self) -> Database:
+        made = Database(chunk=self._chunk)
+        made.share_dictionaries(self._dictionaries)
+        return made
+
+    def load(self, facts: Mapping[str, Words]) -> None:
+        """Share out facts; the workers are ready then."""
+        shares = Shares(facts, self.held[0])
+        for held in self.held:
+            shares.give(held)
+        self.servers = [
+            self.server_class(transport, held, self.program.phases, self._detector, first, tally)
+            for transport, held, first, tally in self._parts
+        ]
+
+    def rows(self, name: str) -> Words:
+        """The facts of a relation, of all workers."""
+        return np.concatenate([held.context.database[name].rows() for held in self.held])
+
+
+def materialise(
+    checked: Checked,
+    facts: Mapping[str, Words],
+    partition: Partition,
+    dictionaries: Database,
+    functors: Functors | None = None,
+    termination: str = "ring",
+    seed: int = 0,
+) -> Cluster:
+    """All that follows from the facts, on workers in this process that take turns."""
+    arities = {name: info.arity for name, info in checked.relations.items()}
+    program = Program(checked, GivenSizes(arities, facts))
+    seeded = Seeded(partition.size, seed)
+    cluster = Cluster(program, partition, seeded.transports, dictionaries, functors, termination=termination)
+    cluster.load(facts)
+    seeded.run(cluster.servers)
+    return cluster

@@ -1,0 +1,303 @@
+"""A worker of an asynchronous evaluation: a `transport.Peer` that holds its part of all relations (Algorithm 1).
+
+It takes facts that have not been a pivot yet, and messages, in any order; a piece of work is a batch of either. What is
+worked off first is what asks for least memory: announcements and facts for which others may wait, then partial matches
+that have come furthest, then new pivots. When there is nothing to do, the detector of the phase is asked; when a phase is
+over everywhere, the next begins. Messages of a phase that has not begun here wait for it. What is always true: nothing
+is under way between two phases; each fact is on the worker that owns it, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidelog.evaluate.bindings import Words
+from tidelog.exchange.dynamic import bits
+from tidelog.exchange.dynamic.clocks import Times
+from tidelog.exchange.dynamic.gathering import AtFirst
+from tidelog.exchange.dynamic.known_places import IN_HEAD
+from tidelog.exchange.dynamic.messages import (
+    Announcement,
+    DerivedFacts,
+    GatheredRows,
+    PartialMatches,
+    PhaseEnded,
+    Work,
+)
+from tidelog.exchange.dynamic.owned_facts import OwnedFacts
+from tidelog.exchange.dynamic.partial_matches import Derived, Held, Matching, Outgoing
+from tidelog.exchange.dynamic.termination import Detector, MakeDetector
+from tidelog.exchange.homes import FIRST
+from tidelog.exchange.transport import Transport
+from tidelog.exchange.waves import narrow
+from tidelog.plan.exchange.phases import Phase, PivotPlan
+from tidelog.wire.messages import Message
+
+MOST_PIVOTS = 1 << 14
+"""Facts that become pivots in one piece of work."""
+
+
+@dataclass(frozen=True)
+class PlannedPhase:
+    """A phase with its plans. One that a worker evaluates for all comes twice: to gather what it reads, and to run."""
+
+    phase: Phase
+    plans: tuple[PivotPlan, ...] = ()
+    gather: bool = False
+
+
+class Tally:
+    """What a worker has done; whoever wants to see more, sees it here."""
+
+    def __init__(self) -> None:
+        self.derived = 0
+        self.looked_at = 0
+
+    def stored(self, server: Server, relation: str, before: int) -> None:
+        """Rows of a relation were stored."""
+
+    def fired(self, server: Server, plan: PivotPlan, derived: Derived) -> None:
+        """A rule has derived heads."""
+        self.derived += len(derived.rows)
+
+
+class Server:
+    """See the module's docstring."""
+
+    matching_class: type[Matching] = Matching
+    owning_class: type[OwnedFacts] = OwnedFacts
+
+    def __init__(
+        self,
+        transport: Transport,
+        held: Held,
+        phases: Sequence[PlannedPhase],
+        make_detector: MakeDetector,
+        at_first: AtFirst | None = None,
+        tally: Tally | None = None,
+    ) -> None:
+        self.transport, self.held, self.phases, self._make_detector = transport, held, phases, make_detector
+        self.tally = tally or Tally()
+        self.done = False
+        self.phase = -1
+        self.names = sorted(held.clock.times)
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+        self.owned = self.owning_class(held, self.names, self._stored)
+        self.pivoted: dict[str, int] = dict.fromkeys(self.names, 0)  # rows before this one have been pivots
+        self._at_first = at_first
+        self._later: defaultdict[int, list[tuple[int, Message]]] = defaultdict(list)
+        self._facts: list[DerivedFacts] = []
+        self._announcements: list[Announcement] = []
+        self._matches: list[PartialMatches] = []
+        self._starting: list[int] = []
+        self.detector: Detector
+        self.matching: Matching
+        self._begin(0)
+
+    # ---- phases
+
+    def _begin(self, number: int) -> None:
+        self.phase = number
+        if number == len(self.phases):
+            self.done = True
+            return
+        planned, held = self.phases[number], self.held
+        self.detector = self._make_detector(self.transport, number)
+        own = planned.phase.relations
+        self.matching = self.matching_class(held, number, planned.plans, sorted(own))
+        self._starting = [n for n, plan in enumerate(planned.plans) if plan.pivot is None and held.me == FIRST]
+        for name in self.matching.by_pivot:
+            self.pivoted[name] = 0
+        for name in self.names:
+            if name not in self.matching.by_pivot:
+                self.pivoted[name] = held.context.database[name].count
+        if planned.phase.whole:
+            self._evaluate_whole(planned)
+        for sender, message in self._later.pop(number, []):
+            self._sort(sender, message)
+
+    def _evaluate_whole(self, planned: PlannedPhase) -> None:
+        database, stratum = self.held.context.database, planned.phase.strata[0]
+        if planned.gather:
+            for name in dict.fromkeys((*planned.phase.inputs, *stratum.relations)):
+                if database[name].count:
+                    rows = narrow(database[name].rows())
+                    self._post(FIRST, GatheredRows(self.phase, self._numbers[name], rows))
+            for name in stratum.relations:  # what is given may not stay: all of it comes back from the first
+                database[name].clear()
+                self.held.clock.times[name] = Times(database[name])
+        elif self._at_first is not None:
+            for name, rows in self._at_first.evaluate(planned.phase):
+                self._derived(Derived(name, rows, {}))
+
+    # ---- work
+
+    def act(self) -> bool:
+        for sender, message in self.transport.receive():
+            self._sort(sender, message)
+        if self.done:
+            return True
+        if self.work():
+            return True
+        told = self.detector.idle()
+        return self._look_for_the_end() or told
+
+    def _sort(self, sender: int, message: Message) -> None:
+        assert isinstance(message, Work) or hasattr(message, "phase"), message
+        phase: int = message.phase  # type: ignore[union-attr]
+        if phase > self.phase or self.done:
+            self._later[phase].append((sender, message))
+            return
+        if isinstance(message, Work):
+            self.detector.taken(sender)
+            self._take(message)
+        elif isinstance(message, PhaseEnded):
+            self._begin(self.phase + 1)
+        else:
+            self.detector.heard(sender, message)
+            self._look_for_the_end()
+
+    def _take(self, message: Work) -> None:
+        match message:
+            case PartialMatches():
+                self._matches.append(message)
+            case DerivedFacts():
+                self._facts.append(message)
+            case Announcement():
+                self._announcements.append(message)
+            case GatheredRows():
+                assert self._at_first is not None
+                self._at_first.gather(self.names[message.relation], message.rows)
+
+    def _look_for_the_end(self) -> bool:
+        if self.done or not self.detector.ended:
+            return False
+        ended = PhaseEnded(self.phase)
+        for to in range(self.transport.size):
+            if to != self.held.me:
+                self.transport.send(to, ended)
+        self._begin(self.phase + 1)
+        return True
+
+    def work(self) -> bool:
+        """One piece of work; false if there is none."""
+        for kind in self.order():
+            if kind():
+                return True
+        return False
+
+    def order(self) -> list[object]:
+        """What is worked off first."""
+        return [self.tell, self.own, self.match, self.start, self.pivot]
+
+    def tell(self) -> bool:
+        """Pass on what others, or this worker, announce."""
+        messages, self._announcements = self._announcements, []
+        if messages:
+            self.held.clock.synchronise(max(message.clock for message in messages))
+            for to, message in self.owned.pass_on(self.phase, messages):
+                self._post(to, message)
+        return bool(messages)
+
+    def own(self) -> bool:
+        """Take facts that are this worker's."""
+        messages, self._facts = self._facts, []
+        if messages:
+            self.held.clock.synchronise(max(message.clock for message in messages))
+            for to, message in self.owned.take(self.phase, messages):
+                self._post(to, message)
+        return bool(messages)
+
+    def match(self) -> bool:
+        """Go on with matches that have come furthest."""
+        if not self._matches:
+            return False
+        furthest = max(range(len(self._matches)), key=lambda n: self._matches[n].hop)
+        self.go_on(self._matches.pop(furthest))
+        return True
+
+    def go_on(self, message: PartialMatches) -> None:
+        self.held.clock.synchronise(int(message.times.max()))
+        self._all(self.matching.plans[message.plan], self.matching.arrive(message))
+
+    def start(self) -> bool:
+        """A rule without atoms."""
+        if not self._starting:
+            return False
+        number = self._starting.pop()
+        self._all(self.matching.plans[number], self.matching.start(number))
+        return True
+
+    def pivot(self) -> bool:
+        """Facts that have not been pivots, of one relation."""
+        for name in self.matching.by_pivot:
+            if self.pivoted[name] < self.held.context.database[name].count:
+                self.begin_with(name, MOST_PIVOTS)
+                return True
+        return False
+
+    def begin_with(self, name: str, most: int) -> None:
+        """Some facts of a relation as pivots. Those without a time get one, and the clock moves past it before anything
+        leaves."""
+        relation, clock, start = self.held.context.database[name], self.held.clock, self.pivoted[name]
+        stop = min(relation.count, start + most)
+        if clock.times[name].stamped < stop:
+            clock.stamp()
+        times = clock.times[name].of(np.arange(start, stop))
+        clock.synchronise(int(times[-1]))
+        self.pivoted[name] = stop
+        rows = relation.rows()[start:stop]
+        for number in self.matching.by_pivot[name]:
+            self._all(self.matching.plans[number], self.matching.pivots(number, rows, times))
+
+    # ---- what goes out
+
+    def _all(self, plan: PivotPlan, outgoing: Iterable[Outgoing]) -> None:
+        for each in outgoing:
+            if isinstance(each, Derived):
+                self.tally.fired(self, plan, each)
+                self._derived(each)
+            else:
+                self._post(*each)
+
+    def _derived(self, derived: Derived) -> None:
+        """Heads, each once, to their owners."""
+        rows = np.unique(derived.rows, axis=0) if derived.rows.shape[1] else derived.rows[:1]
+        owners = self.held.owners(derived.relation, rows)
+        relation = self._numbers[derived.relation]
+        for to in np.unique(owners).tolist():
+            part = rows[owners == to]
+            values, reach = self._reach(derived, part)
+            shown = bits.packed(reach, self.held.size)
+            self._post(to, DerivedFacts(self.phase, self.held.clock.now, relation, narrow(part), narrow(values), shown))
+
+    def _reach(self, derived: Derived, rows: Words) -> tuple[Words, bits.Masks]:
+        """For each value in the rows, who is known to have it."""
+        values = np.unique(rows)
+        reach = bits.none(self.held.size, len(values))
+        for column, known in derived.known.items():
+            some = np.unique(rows[:, column])
+            reach[np.searchsorted(values, some)] |= known.of(some, IN_HEAD)
+        return values, reach
+
+    def _post(self, to: int, message: Work) -> None:
+        if to == self.held.me:
+            self._take(message)
+        else:
+            self.detector.sent()
+            self.transport.send(to, message)
+
+    def _stored(self, name: str, before: int) -> None:
+        if name not in self.matching.by_pivot:
+            self.pivoted[name] = self.held.context.database[name].count
+        self.tally.stored(self, name, before)
+
+    # ---- contents
+
+    def rows(self) -> Mapping[str, Words]:
+        """The facts that this worker has."""
+        return {name: self.held.context.database[name].rows() for name in self.names}
