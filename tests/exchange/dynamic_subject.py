@@ -1,8 +1,9 @@
 """Asynchronous runs under watch: every check of the model in `docs/dynamic-exchange.md`, on real stores.
 
-What is checked while it runs: Lemma 2 whenever a fact is stored; that a phase is said to be over only when it is.
-Afterwards: every fact is on exactly one worker, the one that owns it; each rule has fired for exactly the instances that
-one store finds over the final relations, each of them once; and nobody waits for anything.
+What is checked while it runs: Lemma 1 whenever facts get their time; Lemma 2 whenever a fact is stored; that a phase is
+said to be over only when it is.
+Afterwards: every fact is on exactly one worker, the one that owns it; each rule has fired for exactly the instances
+that one store finds over the final relations, each of them once; and nobody waits for anything.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.stages import PlanRun
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.materialise import Cluster, Program
-from tidelog.exchange.dynamic.messages import Work
+from tidelog.exchange.dynamic.messages import PartialMatches, Work
 from tidelog.exchange.dynamic.partial_matches import Derived
 from tidelog.exchange.dynamic.partition import ByHash, ByMap, Partition
 from tidelog.exchange.dynamic.server import Server, Tally
@@ -54,6 +55,7 @@ class Watch(Tally):
     def stored(self, server: Server, relation: str, before: int) -> None:
         rows = np.asarray(server.held.context.database[relation].rows()[before:], np.int64)
         self.run.note(server.held.me, relation, rows)
+        self.run.bound_times(server, relation, before, rows)
 
     def fired(self, server: Server, plan: PivotPlan, derived: Derived) -> None:
         super().fired(server, plan, derived)
@@ -65,6 +67,18 @@ class AnyOrder(Server):
     """A worker that takes what it has to do in any order, some of it at a time."""
 
     run: WatchedRun
+    latest = latest_matches = -1
+    """Times of the latest pivot that was here, as a fact or in partial matches; and of the latest in those."""
+
+    def act(self) -> bool:
+        acted = super().act()
+        self.run.check_times(self)
+        return acted
+
+    def go_on(self, message: PartialMatches) -> None:
+        self.latest_matches = max(self.latest_matches, int(message.times.max()))
+        self.latest = max(self.latest, self.latest_matches)
+        super().go_on(message)
 
     def order(self) -> list[Any]:
         kinds = super().order()
@@ -81,6 +95,8 @@ class AnyOrder(Server):
     def tell(self) -> bool:
         waits, self._announcements = self._announcements, self._some(self._announcements)
         found, taken = bool(waits), {id(message) for message in self._announcements}
+        for message in self._announcements:
+            self.run.come_by(self, message.owner, message.values, message.positions)
         super().tell()
         self._announcements += [message for message in waits if id(message) not in taken]
         return found
@@ -91,6 +107,8 @@ class AnyOrder(Server):
 
     def begin_with(self, name: str, most: int) -> None:
         super().begin_with(name, self.run.random.choice((1, 3, most)))
+        times = self.held.clock.times[name].of(np.arange(self.pivoted[name]))
+        self.latest = max(self.latest, int(times[-1]))
 
     def _some(self, messages: list[Any]) -> list[Any]:
         return [m for m in messages if self.run.random.random() < 0.7] or messages[:1]
@@ -111,6 +129,8 @@ class WatchedRun:
         self.checked, self.random = checked, random.Random(seed)
         self.fired: Instances = Counter()
         self.present: list[defaultdict[int, set[int]]] = [defaultdict(set) for _ in range(size)]
+        self.floors: defaultdict[tuple[int, int, int], int] = defaultdict(lambda: -1)  # of (owner, value, position)
+        self.later_than: dict[tuple[int, str, int], int] = {}  # (worker, relation, row), not stamped yet
         self.database = Database()
         arities = {name: info.arity for name, info in checked.relations.items()}
         keys = {name: self.random.randrange(arity) for name, arity in arities.items() if arity}
@@ -189,6 +209,25 @@ class WatchedRun:
         if check:
             for value in values:
                 self.check_occurrences(value)
+
+    def come_by(self, server: AnyOrder, owner: int, values: np.ndarray, positions: np.ndarray) -> None:
+        """What is announced is later than any pivot that has been where it comes by."""
+        for item, position in np.argwhere(positions).tolist():
+            at = owner, int(values[item]), position
+            self.floors[at] = max(self.floors[at], server.latest)
+
+    def bound_times(self, server: Any, relation: str, before: int, rows: np.ndarray) -> None:
+        me = server.held.me
+        for number, row in enumerate(rows.tolist(), before):
+            told = (self.floors[me, v, self.program.positions[relation, c]] for c, v in enumerate(row))
+            self.later_than[me, relation, number] = max(server.latest_matches, *told, -1)
+
+    def check_times(self, server: AnyOrder) -> None:
+        """Lemma 1."""
+        for me, relation, number in [at for at in self.later_than if at[0] == server.held.me]:
+            times = server.held.clock.times[relation]
+            if number < times.stamped:
+                claim("Lemma 1", times.of(np.array([number]))[0] > self.later_than.pop((me, relation, number)))
 
     def check_occurrences(self, value: int) -> None:
         size = len(self.present)

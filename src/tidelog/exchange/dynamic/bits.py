@@ -32,7 +32,9 @@ def of(workers: Any, size: int) -> Masks:
     """For each worker, the set that has it alone."""
     workers = np.asarray(workers, np.int64)
     found = none(size, *workers.shape)
-    np.put_along_axis(found, (workers >> 6)[..., None], (np.uint64(1) << (workers & 63).astype(np.uint64))[..., None], -1)
+    np.put_along_axis(
+        found, (workers >> 6)[..., None], (np.uint64(1) << (workers & 63).astype(np.uint64))[..., None], -1
+    )
     return found
 
 

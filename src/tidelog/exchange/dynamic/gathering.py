@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from tidelog.analysis.check import Checked
+from tidelog.epochs.one_store import Functors
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import rules_of_strata
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.prepare import Prepared
-from tidelog.epochs.one_store import Functors
 from tidelog.plan.exchange.phases import Phase
 from tidelog.plan.stateful import StatefulProgram
 from tidelog.store import Database

@@ -1,8 +1,8 @@
 """Where the values of a slot occur, as it travels with matches (the paper's partial occurrences, lambda).
 
-For each distinct value, a set of workers per use: a position by which a later leg looks it up, or `IN_HEAD`, for all who
-have the value anywhere. What is always true: the set has every worker that had it at that position when the value was
-matched; it may have more, as matches that travel together share what is known of a value.
+For each distinct value, a set of workers per use: a position by which a later leg looks it up, or `IN_HEAD`, for all
+who have the value anywhere. What is always true: the set has every worker that had it at that position when the value
+was matched; it may have more, as matches that travel together share what is known of a value.
 """
 
 from __future__ import annotations

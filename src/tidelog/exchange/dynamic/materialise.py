@@ -1,8 +1,8 @@
 """Asynchronous materialisation of a program on many workers: `strategy="async"`, in batch.
 
-`Program` is what all workers have in common: phases with their plans, positions, who owns what. `Cluster` has workers in
-this process, on transports that are given; they share the dictionaries of one database, so that a word means the same
-to all of them.
+`Program` is what all workers have in common: phases with their plans, positions, who owns what. `Cluster` has workers
+in this process, on transports that are given; they share the dictionaries of one database, so that a word means the
+same to all of them.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ class Program:
     """What all workers of a program have in common. `keys` are the columns by which relations are shared out, the first
     where nothing is said."""
 
-    def __init__(self, checked: Checked, estimate: Estimate | None = None, keys: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, checked: Checked, estimate: Estimate | None = None, keys: Mapping[str, int] | None = None
+    ) -> None:
         self.checked = checked
         self.stateful = stateful_program(checked)
         self.arities = self.stateful.arities
         self.keys = {name: 0 if arity else -1 for name, arity in self.arities.items()} | dict(keys or {})
         for name, column in (keys or {}).items():
             if not 0 <= column < self.arities.get(name, 0):
-                raise error("TL1230", f"{name} has no column {column + 1} to be shared out by")
+                raise error("TL1270", f"{name} has no column {column + 1} to be shared out by")
         self.estimate = estimate or GivenSizes(self.arities, {})
 
     @cached_property

@@ -15,8 +15,7 @@ Array = np.ndarray[Any, Any]
 @dataclass(frozen=True)
 class PartialMatches(Message):
     """PAR: matches of the first `hop` look-ups of a plan, each with the time of its pivot. For each value that later
-    look-ups or the head need: where it occurs (the paper's lambda). `masks` are those of all values, one after the other.
-    """
+    look-ups or the head need: where it occurs (the paper's lambda), the `masks` of all values one after the other."""
 
     phase: int
     plan: int

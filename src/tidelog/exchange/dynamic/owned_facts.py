@@ -2,9 +2,9 @@
 
 A derived fact goes to its owner first, which drops it if it is known. A fact is stored once each of its values is
 *announced* at its position here: everyone who has the value knows that it occurs here, too. Until then the fact waits,
-and takes part in nothing. What is announced is a value at a position, once, however many facts wait for it: it goes on a
-tour of all workers that are known to have the value, and each adds those that it knows and that were not known before.
-The owner is last. What is always true: whoever a tour has heard of is told before it ends. Whether something is
+and takes part in nothing. What is announced is a value at a position, once, however many facts wait for it: it goes on
+a tour of all workers that are known to have the value, and each adds those that it knows and that were not known
+before. The owner is last. What is always true: whoever a tour has heard of is told before it ends. Whether something is
 announced is told from what has ended, never from the map, which has it as soon as the tour begins.
 """
 
@@ -126,8 +126,8 @@ class OwnedFacts:
     # ---- tours
 
     def pass_on(self, phase: int, messages: Sequence[Announcement]) -> Iterator[tuple[int, Announcement]]:
-        """Announcements that have come here, of this worker or of others. All are heard before any goes on, so that what
-        goes on together is told the same."""
+        """Announcements that have come here, of this worker or of others. All are heard before any goes on, so that
+        what goes on together is told the same."""
         occurrences = self.held.occurrences
         heard = []
         for message in messages:
@@ -177,8 +177,11 @@ class OwnedFacts:
             to = self.next_stop(others) if others else owner
             left = way & ~bits.of(to, held.size)
             shown = bits.packed(masks[chosen].reshape(-1), held.size)
-            yield to, Announcement(
-                phase, held.clock.now, owner, bits.packed(left, held.size), values[chosen], positions[chosen], shown
+            yield (
+                to,
+                Announcement(
+                    phase, held.clock.now, owner, bits.packed(left, held.size), values[chosen], positions[chosen], shown
+                ),
             )
 
     def next_stop(self, others: list[int]) -> int:

@@ -138,9 +138,7 @@ class Matching:
 
     # ---- legs
 
-    def _leg(
-        self, number: int, hop: int, bindings: Bindings, known: dict[int, KnownPlaces]
-    ) -> Iterator[Outgoing]:
+    def _leg(self, number: int, hop: int, bindings: Bindings, known: dict[int, KnownPlaces]) -> Iterator[Outgoing]:
         for piece in self._run(number, hop).results(bindings):
             if piece.count:
                 yield from self._finish(number, hop, piece, known)
@@ -151,17 +149,13 @@ class Matching:
             begins = [*leg.begins, plan.time, *([plan.prefix] if leg.earlier is not None else [])]
             inner = steps.Plan(plan.rule, None, leg.steps, plan.slots)
             ends = (*self.ends(plan, leg), plan.time)
-            self._runs[number, hop] = PlanRun(
-                self.held.context, inner, None, self._changing, known=begins, at_end=ends
-            )
+            self._runs[number, hop] = PlanRun(self.held.context, inner, None, self._changing, known=begins, at_end=ends)
         return self._runs[number, hop]
 
     def ends(self, plan: PivotPlan, leg: Leg) -> tuple[int, ...]:
         return leg.ends
 
-    def _finish(
-        self, number: int, hop: int, bindings: Bindings, known: dict[int, KnownPlaces]
-    ) -> Iterator[Outgoing]:
+    def _finish(self, number: int, hop: int, bindings: Bindings, known: dict[int, KnownPlaces]) -> Iterator[Outgoing]:
         """FINISHMATCH: where the next look-up may find something, or what has been derived."""
         plan = self.plans[number]
         if hop + 1 == len(plan.legs):

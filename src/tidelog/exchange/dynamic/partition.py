@@ -1,7 +1,7 @@
 """Who owns a fact: it follows from the value in its key column alone, the same for every worker and for input facts.
 
-By hash, or by a map from values to workers that somebody has made (`graph_partition.py`), and by hash for values that it
-does not have. The same function says where what is told of a value always comes by (its *meeting* worker).
+By hash, or by a map from values to workers that somebody has made (`graph_partition.py`), and by hash for values that
+it does not have. The same function says where what is told of a value always comes by (its *meeting* worker).
 """
 
 from __future__ import annotations

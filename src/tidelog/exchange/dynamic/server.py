@@ -2,15 +2,15 @@
 
 It takes facts that have not been a pivot yet, and messages, in any order; a piece of work is a batch of either. What is
 worked off first is what asks for least memory: announcements and facts for which others may wait, then partial matches
-that have come furthest, then new pivots. When there is nothing to do, the detector of the phase is asked; when a phase is
-over everywhere, the next begins. Messages of a phase that has not begun here wait for it. What is always true: nothing
-is under way between two phases; each fact is on the worker that owns it, and nowhere else.
+that have come furthest, then new pivots. When there is nothing to do, the detector of the phase is asked; when a phase
+is over everywhere, the next begins. Messages of a phase that has not begun here wait for it. What is always true:
+nothing is under way between two phases; each fact is on the worker that owns it, and nowhere else.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -185,12 +185,9 @@ class Server:
 
     def work(self) -> bool:
         """One piece of work; false if there is none."""
-        for kind in self.order():
-            if kind():
-                return True
-        return False
+        return any(kind() for kind in self.order())
 
-    def order(self) -> list[object]:
+    def order(self) -> list[Callable[[], bool]]:
         """What is worked off first."""
         return [self.tell, self.own, self.match, self.start, self.pivot]
 

@@ -1,11 +1,11 @@
 """A program as phases of asynchronous evaluation, and its rules as plans whose matches may travel before any look-up.
 
 A *phase* is a run of strata that are evaluated together, without rounds: it ends before a rule that negates what the
-phase derives. Strata that are no sum of derivations, and aggregates, are phases of their own, which one worker evaluates
-for all. In a phase every fact of its own relations is the *pivot* of each body atom that it fits, and the other own
-atoms match facts that are earlier (before the pivot, in the order of the text) or not later (behind it). So each
-instance of a rule is found once, from the first of its latest facts. A rule whose atoms are all of earlier phases begins
-with the facts of one of them.
+phase derives. Strata that are no sum of derivations, and aggregates, are phases of their own, which one worker
+evaluates for all. In a phase every fact of its own relations is the *pivot* of each body atom that it fits, and the
+other own atoms match facts that are earlier (before the pivot, in the order of the text) or not later (behind it). So
+each instance of a rule is found once, from the first of its latest facts. A rule whose atoms are all of earlier phases
+begins with the facts of one of them.
 
 A *leg* of such a plan is what one worker does with a match: one look-up, and what can be computed behind it. The first
 leg begins with the pivot.
@@ -91,9 +91,9 @@ def makes_values(rule: core.CoreRule) -> bool:
 
 @dataclass(frozen=True)
 class Leg:
-    """What a worker does with matches of the slots `begins`: a look-up (none in the first leg), then `steps` in which it
-    is contained. Those of the slots `ends` go on. `matched` are the slots that the look-up binds; `earlier` says of a
-    look-up that is held to the pivot's time whether its facts must be earlier, and not just not later."""
+    """What a worker does with matches of the slots `begins`: a look-up (none in the first leg), then `steps` in which
+    it is contained. Those of the slots `ends` go on. `earlier` says of a look-up that is held to the pivot's time
+    whether its facts must be earlier, and not just not later."""
 
     look_up: Match | None
     negated: bool
@@ -101,15 +101,14 @@ class Leg:
     steps: tuple[steps.Step, ...]
     begins: tuple[int, ...]
     ends: tuple[int, ...]
-    matched: frozenset[int]
     carried: tuple[tuple[int, tuple[Position, ...]], ...]
     """For each slot that comes with its occurrences: the positions by which later legs look it up."""
 
 
 @dataclass(frozen=True)
 class PivotPlan:
-    """A rule with a pivot, cut into legs. `pivot` is None for a rule without atoms. `time`, `prefix` and `row` are slots
-    of their own: the pivot's time, how many rows of the relation it admits, and the row that matches."""
+    """A rule with a pivot, cut into legs. `pivot` is None for a rule without atoms. `time`, `prefix` and `row` are
+    slots of their own: the pivot's time, how many rows of the relation it admits, and the row that matches."""
 
     rule: int
     pivot: Match | None
@@ -159,24 +158,22 @@ def _cut(plan: steps.Plan, own: Collection[str]) -> PivotPlan:
     legs: list[Leg] = []
     for number, part in enumerate(parts):
         look_up, begins = None, tuple(sorted(bound & needed[number]))
-        matched = frozenset[int]() if number or pivot is None else frozenset(bound)
         negated, earlier = False, None
         if number:
             first = part[0]
             assert isinstance(first, steps.Scan | steps.Probe | steps.Absent)
             look_up, negated = first.match, isinstance(first, steps.Absent)
-            matched = frozenset(slot for _, slot in look_up.outputs)
             earlier = look_up.view is View.OLD if look_up.relation in own else None
             part = [*_timed(look_up, negated, earlier, prefix, row), *part[1:]]
         bound |= {slot for step in part for slot in writes(step)} - {row}
         ends = tuple(sorted(bound & needed[number + 1]))
-        legs.append(Leg(look_up, negated, earlier, tuple(part), begins, ends, matched, _carried(parts, number, begins, head)))
+        legs.append(Leg(look_up, negated, earlier, tuple(part), begins, ends, _carried(parts, number, begins, head)))
     return PivotPlan(plan.rule, pivot, tuple(legs), head, slots, time, prefix, row)
 
 
 def _needed(parts: list[list[steps.Step]], head: steps.Emit) -> list[set[int]]:
     """For each part, and the end, the slots that are needed from there on."""
-    found = needed_before(tuple(step for part in parts for step in (*part,)) + (head,))
+    found = needed_before((*(step for part in parts for step in part), head))
     places = [sum(map(len, parts[:number])) for number in range(len(parts) + 1)]
     return [found[place] for place in places]
 
