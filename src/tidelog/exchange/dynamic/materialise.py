@@ -55,7 +55,7 @@ class Program:
         self.keys = {name: 0 if arity else -1 for name, arity in self.arities.items()} | dict(keys or {})
         for name, column in (keys or {}).items():
             if not 0 <= column < self.arities.get(name, 0):
-                raise error("TL1270", f"{name} has no column {column + 1} to be shared out by")
+                raise error("TL1285", f"{name} has no column {column + 1} to be shared out by")
         self.estimate = estimate or GivenSizes(self.arities, {})
 
     @cached_property

@@ -1,10 +1,10 @@
 """A ring that a token goes round, with Safra's counts.
 
 Dijkstra's ring as the paper prints it needs a token that overtakes no message, and from three workers on no order
-between pairs gives that. So every worker counts what it has sent less what it has taken, and is black after it has taken
-something. The token sums the counts of those that it passes while they are idle, and is black if one of them was; who
-passes it on is white. If the first worker has it back, is idle and white, the token is white, and all counts sum up to
-zero, the phase is over.
+between pairs gives that. So every worker counts what it has sent less what it has taken, and is black after it has
+taken something. The token sums the counts of those that it passes while they are idle, and is black if one of them
+was; who passes it on is white. If the first worker has it back, is idle and white, the token is white, and all counts
+sum up to zero, the phase is over.
 Cost: a message per worker and round, and no more rounds than times that somebody has been idle.
 """
 
