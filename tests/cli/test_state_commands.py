@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,18 @@ def test_a_folder_without_a_state_is_refused(place: Path) -> None:
         with pytest.raises(TidelogError, match="TL1302"):
             tidelog(*command, "nowhere")
     assert not Path("nowhere").exists()
+
+
+def test_epochs_of_a_state_have_profiles_limits_and_warnings(place: Path) -> None:
+    Path("edge.facts").write_text("1\t2\n2\tx\n")
+    told = tidelog("bootstrap", "reach.dl", "other", "--skip-bad-rows", "-p", "first.json")
+    assert "edge +1, path +1" in told
+    assert "warning[TL0" in told
+    assert "path(x, z)" in tidelog("profile", "first.json")
+    told = tidelog("update", "other", "--insert", "edge=new.csv", "--profile", "second.json")
+    assert told.startswith("epoch 2: update")
+    assert json.loads(Path("second.json").read_text())["strategy"] == "update"
+    with pytest.raises(TidelogError, match="TL1106"):
+        tidelog("update", "other", "--insert", "edge=old.csv", "--max-iterations", "0")
+    with pytest.raises(TidelogError, match="TL0903"):
+        tidelog("bootstrap", "reach.dl", "third", "--skip-bad-rows", "--max-memory", "1M")

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from tidelog.cli.front import IncludeDirs, Legacy, Macros, NoWarnings, ProgramFile, checked_file
+from tidelog.cli.front import (
+    FactDir,
+    FunctorFile,
+    IncludeDirs,
+    Legacy,
+    Macros,
+    MaxIterations,
+    MaxMemory,
+    NoWarnings,
+    ProfileFile,
+    ProgramFile,
+    SkipBadRows,
+    StateDir,
+    Timeout,
+    checked_file,
+    end_epoch,
+)
 from tidelog.cli.on_spark import Master, spark_if_wanted
-
-StateDir = Annotated[str, typer.Argument(help="The state directory: a path or a URI.", show_default=False)]
-FunctorFile = Annotated[Path | None, typer.Option("--functors", help="A Python file with the functors.")]
+from tidelog.errors import TidelogWarning
 
 
 def bootstrap(
     program: ProgramFile,
     state: StateDir,
-    fact_dir: Annotated[Path, typer.Option("--fact-dir", "-F", help="Where .input looks for facts.")] = Path("."),
+    fact_dir: FactDir = Path("."),
     include_dir: IncludeDirs = None,
     macro: Macros = None,
     legacy: Legacy = False,
+    profile: ProfileFile = None,
     functors: FunctorFile = None,
+    max_iterations: MaxIterations = None,
+    max_memory: MaxMemory = "default",
+    timeout: Timeout = None,
+    skip_bad_rows: SkipBadRows = False,
     no_warn: NoWarnings = False,
     master: Master = None,
 ) -> None:
@@ -31,12 +48,18 @@ def bootstrap(
     from tidelog.cli.progress import Progress
 
     with Progress() as progress, spark_if_wanted(master, progress.note) as spark:
+        from tidelog.evaluate.limits import Limits
         from tidelog.session import Session
         from tidelog.store import native
 
         native.announce = progress.note
+        warnings.simplefilter("ignore", TidelogWarning)  # the epoch's warnings are shown in the end
         opened = Session(
-            checked, spark=spark(), state=state, facts=fact_dir, functors=functors, observer=progress
+            checked, spark=spark(), state=state, facts=fact_dir, functors=functors, observer=progress,
+            limits=Limits(max_iterations, max_memory, timeout), skip_bad_rows=skip_bad_rows,
+            profile=profile is not None,
         )  # fmt: skip
         with opened as session:
-            print(session.bootstrap())
+            epoch = session.bootstrap()
+            print(epoch)
+    end_epoch(epoch, profile, no_warn)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.check import check as check_program
-from tidelog.errors import Report, TidelogError, condensed, error, in_source_order, render
+from tidelog.errors import Diagnostic, Report, TidelogError, condensed, error, in_source_order, render
 from tidelog.lang import tree
 from tidelog.lang.load import check_evaluable, load_program
+
+if TYPE_CHECKING:
+    from tidelog.local.epoch import Epoch
 
 ProgramFile = Annotated[Path, typer.Argument(help="The program: .dl, .ndlog or .rules.", show_default=False)]
 IncludeDirs = Annotated[
@@ -30,6 +34,13 @@ MaxMemory = Annotated[
 Legacy = Annotated[
     bool, typer.Option("--legacy", help='As `.pragma "legacy"`: attributes take any type of their kind.')
 ]
+MaxIterations = Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")]
+Timeout = Annotated[float | None, typer.Option(help="End an epoch after this many seconds.")]
+SkipBadRows = Annotated[bool, typer.Option(help="Count and report malformed facts, and go on.")]
+ProfileFile = Annotated[str | None, typer.Option("--profile", "-p", help="Write a profile to this file.")]
+FunctorFile = Annotated[Path | None, typer.Option("--functors", help="A Python file with the functors.")]
+StateDir = Annotated[str, typer.Argument(help="The state directory: a path or a URI.", show_default=False)]
+FactDir = Annotated[Path, typer.Option("--fact-dir", "-F", help="Where .input looks for facts.")]
 NoWarnings = Annotated[bool, typer.Option("--no-warn", "-w", help="Show no warnings.")]
 
 
@@ -72,6 +83,15 @@ def checked_file(
 def show_warnings(report: Report, hidden: bool) -> None:
     if report.warnings and not hidden:
         print(render(condensed(in_source_order(report.warnings))), file=sys.stderr)
+
+
+def end_epoch(epoch: Epoch[Any], profile: str | None, no_warnings: bool, others: Sequence[Diagnostic] = ()) -> None:
+    """The last that a command does with an epoch: its profile is written, its warnings and others are shown."""
+    if profile is not None and epoch.profile is not None:
+        epoch.profile.write(profile)
+    found = [*epoch.warnings, *others]
+    if found and not no_warnings:
+        print(render(found), file=sys.stderr)
 
 
 def threads_of(jobs: str) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tidelog.cli.bootstrap import FunctorFile, StateDir
+from tidelog.cli.front import FunctorFile, StateDir
 from tidelog.errors import Source
 
 

@@ -16,29 +16,45 @@ import typer
 
 from tidelog.analysis.check import Checked
 from tidelog.analysis.needed import only_needed
-from tidelog.cli.front import IncludeDirs, Legacy, Macros, MaxMemory, NoWarnings, ProgramFile, checked_file, threads_of
+from tidelog.cli.front import (
+    FactDir,
+    FunctorFile,
+    IncludeDirs,
+    Legacy,
+    Macros,
+    MaxIterations,
+    MaxMemory,
+    NoWarnings,
+    ProfileFile,
+    ProgramFile,
+    SkipBadRows,
+    Timeout,
+    checked_file,
+    end_epoch,
+    threads_of,
+)
 from tidelog.cli.progress import Progress
 from tidelog.cli.without_pandas import settle_without_pandas
-from tidelog.errors import Report, TidelogWarning, listed, render
+from tidelog.errors import Report, TidelogWarning, listed
 from tidelog.evaluate.limits import DEFAULT, Limits
 
 
 def run(
     program: ProgramFile,
-    fact_dir: Annotated[Path, typer.Option("--fact-dir", "-F", help="Where .input looks for facts.")] = Path("."),
+    fact_dir: FactDir = Path("."),
     output_dir: Annotated[Path, typer.Option("--output-dir", "-D", help="Where .output writes; - prints.")] = Path("."),
     include_dir: IncludeDirs = None,
     macro: Macros = None,
     legacy: Legacy = False,
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
-    profile: Annotated[str | None, typer.Option("--profile", "-p", help="Write a profile to this file.")] = None,
+    profile: ProfileFile = None,
     no_warn: NoWarnings = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more, such as what no output needs.")] = False,
-    functors: Annotated[Path | None, typer.Option(help="A Python file with the functors.")] = None,
-    max_iterations: Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")] = None,
+    functors: FunctorFile = None,
+    max_iterations: MaxIterations = None,
     max_memory: MaxMemory = DEFAULT,
-    timeout: Annotated[float | None, typer.Option(help="End the run after this many seconds.")] = None,
-    skip_bad_rows: Annotated[bool, typer.Option(help="Count and report malformed facts, and go on.")] = False,
+    timeout: Timeout = None,
+    skip_bad_rows: SkipBadRows = False,
     local: Annotated[bool, typer.Option("--local", help="Run in this process, without Spark.")] = False,
     master: Annotated[str | None, typer.Option(help="Spark's master, such as spark://host:7077.")] = None,
     executor: Annotated[str | None, typer.Option(help="On Spark: columnar (the default) or dataframe.")] = None,
@@ -68,14 +84,11 @@ def run(
             )  # fmt: skip
             with opened as session:
                 epoch = session.bootstrap()
-                found = [*epoch.warnings, *session.write_outputs(output_dir)]
+                others = session.write_outputs(output_dir)
         except KeyboardInterrupt:
             print(progress.interrupted(), file=sys.stderr)
             raise SystemExit(130) from None
-        if profile is not None and epoch.profile is not None:
-            epoch.profile.write(profile)
-    if found and not no_warn:
-        print(render(found), file=sys.stderr)
+    end_epoch(epoch, profile, no_warn, others)
 
 
 def _pruned(checked: Checked, verbose: bool) -> Checked:

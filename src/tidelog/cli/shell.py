@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidelog.cli.front import IncludeDirs, Legacy, Macros, MaxMemory, NoWarnings, ProgramFile, checked_file, threads_of
+from tidelog.cli.front import (
+    FunctorFile,
+    IncludeDirs,
+    Legacy,
+    Macros,
+    MaxIterations,
+    MaxMemory,
+    NoWarnings,
+    ProgramFile,
+    Timeout,
+    checked_file,
+    threads_of,
+)
 from tidelog.cli.on_spark import Master, spark_if_wanted
 from tidelog.cli.statements import Statements
 from tidelog.errors import TidelogError, error
@@ -34,11 +46,11 @@ def shell(
     budget: Annotated[str, typer.Option(help="What that cost is counted in: derivations or seconds.")] = "derivations",
     switching: Annotated[str, typer.Option(help="What is then evaluated anew: stratum or program.")] = "stratum",
     strict: Annotated[bool, typer.Option(help="Deleting what is absent or inserting what is present fails.")] = False,
-    functors: Annotated[Path | None, typer.Option(help="A Python file with the functors.")] = None,
+    functors: FunctorFile = None,
     jobs: Annotated[str, typer.Option("--jobs", "-j", help="Threads; auto takes all cores.")] = "1",
-    max_iterations: Annotated[int | None, typer.Option(help="End a stratum after this many iterations.")] = None,
+    max_iterations: MaxIterations = None,
     max_memory: MaxMemory = "default",
-    timeout: Annotated[float | None, typer.Option(help="End an epoch after this many seconds.")] = None,
+    timeout: Timeout = None,
     state: Annotated[str | None, typer.Option(help="A state directory: go on from it, and keep every epoch.")] = None,
     no_warn: NoWarnings = False,
     master: Master = None,

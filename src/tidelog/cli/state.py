@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidelog.cli.bootstrap import FunctorFile, StateDir
+from tidelog.cli.front import FunctorFile, StateDir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

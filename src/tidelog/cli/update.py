@@ -8,10 +8,20 @@ from typing import Annotated
 
 import typer
 
-from tidelog.cli.bootstrap import FunctorFile, StateDir
-from tidelog.cli.front import checked_file
+from tidelog.cli.front import (
+    FunctorFile,
+    MaxIterations,
+    MaxMemory,
+    NoWarnings,
+    ProfileFile,
+    SkipBadRows,
+    StateDir,
+    Timeout,
+    checked_file,
+    end_epoch,
+)
 from tidelog.cli.on_spark import Master, spark_if_wanted
-from tidelog.errors import Report, TidelogWarning, render
+from tidelog.errors import Report, TidelogWarning
 
 
 def update(
@@ -21,7 +31,13 @@ def update(
     clear: Annotated[list[str] | None, typer.Option(help="A relation all of whose facts are deleted.")] = None,
     strict: Annotated[bool, typer.Option(help="Deleting what is absent or inserting what is present fails.")] = False,
     migrate: Annotated[Path | None, typer.Option(help="Bring the state to this program first.")] = None,
+    profile: ProfileFile = None,
     functors: FunctorFile = None,
+    max_iterations: MaxIterations = None,
+    max_memory: MaxMemory = "default",
+    timeout: Timeout = None,
+    skip_bad_rows: SkipBadRows = False,
+    no_warn: NoWarnings = False,
     master: Master = None,
 ) -> None:
     """Delete and insert facts, and bring everything that follows from them up to date."""
@@ -32,30 +48,27 @@ def update(
     from tidelog.cli.progress import Progress
     from tidelog.state.program_text import stored_program
 
-    checked = stored_program(state) if migrate is None else checked_file(migrate, None, None)
+    checked = stored_program(state) if migrate is None else checked_file(migrate, None, None, no_warn)
     with Progress() as progress, spark_if_wanted(master, progress.note) as spark:
+        from tidelog.evaluate.limits import Limits
         from tidelog.session import Session
         from tidelog.store import native
 
         native.announce = progress.note
+        warnings.simplefilter("ignore", TidelogWarning)  # the epoch's warnings are shown in the end
         opened = Session(
-            checked,
-            spark=spark(),
-            state=state,
-            strict=strict,
-            functors=functors,
-            observer=progress,
-            migrate=migrate is not None,
-        )
+            checked, spark=spark(), state=state, strict=strict, functors=functors, observer=progress,
+            limits=Limits(max_iterations, max_memory, timeout), skip_bad_rows=skip_bad_rows,
+            profile=profile is not None, migrate=migrate is not None,
+        )  # fmt: skip
         with opened as session:
             if migrate is not None:
                 print(f"epoch {session.epoch}: the state is that of {migrate}")
-            if migrate is None or inserted or deleted or clear:
-                warnings.simplefilter("ignore", TidelogWarning)  # its warnings are shown below
-                epoch = session.update(inserted, deleted, clear or ())
-                print(epoch)
-                if epoch.warnings:
-                    print(render(epoch.warnings))
+                if not (inserted or deleted or clear):
+                    return
+            epoch = session.update(inserted, deleted, clear or ())
+            print(epoch)
+    end_epoch(epoch, profile, no_warn)
 
 
 def _files(given: list[str] | None, option: str, report: Report) -> dict[str, str]:
