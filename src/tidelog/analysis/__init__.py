@@ -9,6 +9,6 @@
     strata.py       which relation depends on which; strata
 
 `vocabulary.py` is what sessions ask about a checked program's relations; `unsupported.py` is asked by the planner:
-what is parsed and checked but cannot be evaluated yet. `suggest.py` ("did you mean") and `recursion.py` (strongly
-connected components) serve all of them.
+what is parsed and checked but cannot be evaluated yet. `size_limits.py` is what `.limitsize` means. `suggest.py`
+("did you mean") and `recursion.py` (strongly connected components) serve all of them.
 """

@@ -13,6 +13,16 @@
 
 A column is int64, uint64 or float64 for number, unsigned and float; text for symbols, and for records and ADTs in
 Soufflé's syntax. The facts of a relation without attributes are a table without columns that has one row or none.
+
+To be read in this order:
+
+- Where facts are: `place.py`, `folders.py`, `streams.py` (`formats.py`, beside this folder, has all formats).
+- Facts of files: `read.py`; `text_read.py` with `text_lines.py` for what is malformed, `arrow_files.py`,
+  `json_facts.py`, `sqlite_facts.py`; `arrow_memory.py` sees to it that threads of Arrow hold no memory of Python's.
+- Facts of Python: `given.py`, `tables.py`, `record_values.py`. Whatever has names goes through `columns.py`, and what
+  is wrong into `bad_rows.py`.
+- Values: `numbers.py`, `record_text.py`, `flat_records.py`, `distinct.py`; `codec.py`, from tables to words and back.
+- Results: `write.py`, `order.py`, `text_write.py`, `sizes.py`, `atomic.py`.
 """
 
 from tidelog.io.bad_rows import BadRows, FactLine

@@ -2,7 +2,8 @@
 
 To be read in this order: `node.py` is a node and `transport.py` how messages travel; `network.py` puts them together
 in one process. `launch.py` is a run as it is asked for (`inputs.py`, `topologies.py` and `topology_files.py` are what
-it starts from), `trace.py` what it did and `replay_page.py` a page that shows it.
+it starts from), `trace.py` what it did and `replay_page.py` a page that shows it, also of a run
+that breaks a property (`counterexample.py`).
 
 In several processes: `packed.py` and `dictionary.py` are updates as they travel, `messages.py` is what processes say
 to each other (on the wire of `tidelog.wire`) and `channel.py` how updates go from one to the other. `worker.py` is

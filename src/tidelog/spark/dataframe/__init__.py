@@ -8,6 +8,7 @@ To be read in this order:
   stratum in one frame, `checkpoints.py` cuts frames off from their past. `refuse.py` is what cannot be done.
 - A stratum from scratch: `strata.py`, `text_facts.py`, `fixpoint.py`, `special.py`.
 - A stratum that changes: `given.py`, `transitions.py`, `touched.py`, `update.py`, `update_aggregate.py`.
-- The whole: `engine.py` keeps a program up to date, `report.py` says what an epoch did, `query.py` asks, `small.py`
-  is for programs that are small, and `dataframe_session.py` is the session in front of it all.
+- The whole: `engine.py` keeps a program up to date, with `holder.py`, by which the driver of epochs asks it;
+  `report.py` says what an epoch did, `query.py` asks, `small.py` is for programs that are small, and
+  `dataframe_session.py` is the session in front of it all.
 """
