@@ -121,7 +121,7 @@ def test_records_are_text_or_nested_values(declared):
         ),
         (
             7,
-            "error[TL0632]: facts of relation `r` cannot be taken from a int\n"
+            "error[TL0632]: facts of relation `r` cannot be taken from a value of type int\n"
             "  help: give a list of rows, a dict of columns, a data frame or an Arrow table",
         ),
     ],

@@ -69,7 +69,7 @@ def _table(data: Any, info: RelationInfo, types: TypeSystem | None, problem: Pro
         return table_of_rows(list(data), info, types, problem, tell)
     raise error(
         "TL0632",
-        f"facts of relation `{info.name}` cannot be taken from a {type(data).__name__}",
+        f"facts of relation `{info.name}` cannot be taken from a value of type {type(data).__name__}",
         help="give a list of rows, a dict of columns, a data frame or an Arrow table",
     )
 

@@ -156,7 +156,7 @@ def _arrow(feed: Any, info: RelationInfo) -> pa.Table:
     except (pa.ArrowInvalid, pa.ArrowTypeError, AttributeError) as problem:
         raise error("TL1221", f"changes of relation `{info.name}` are no table: {problem}") from None
     raise error(
-        "TL1221", f"changes of relation `{info.name}` cannot be taken from a {type(feed).__name__}",
+        "TL1221", f"changes of relation `{info.name}` cannot be taken from a value of type {type(feed).__name__}",
         help="give a data frame, an Arrow table, a dict of columns or a list of dicts; on Spark, a DataFrame",
     )  # fmt: skip
 

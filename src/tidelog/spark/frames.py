@@ -53,33 +53,81 @@ _ACCEPTED = {
 
 
 @dataclass(frozen=True)
+class TypedColumns:
+    """The frame has typed columns in the order of the attributes; `nested` if records are structs or arrays."""
+
+    names: tuple[str, ...] = ()
+    """What they were called, in the order of the attributes."""
+    nested: bool = False
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The frame has lines of text."""
+
+    layout: TextLayout
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """The frame only numbers the shares of the tasks, which read text by themselves."""
+
+    layout: TextLayout
+    shares: Shares
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """The frame only numbers the shares of the tasks, which read Parquet by themselves."""
+
+    shares: Shares
+    columns: TypedColumns
+    by_spark: DataFrame
+    """The same as Spark would read it."""
+
+
+@dataclass(frozen=True)
 class Frame:
-    """Facts of a relation in Spark: typed columns in the order of the attributes or, with a layout, lines of text. With
-    files, the DataFrame only numbers the shares of the tasks, which read the text or the columns of Parquet; then
-    `columns` are the facts as Spark would read them. `names` are the columns' own, in the order of the attributes.
-    Columns that are `nested` have records as structs or arrays."""
+    """Facts of a relation in Spark, and what the DataFrame has of them."""
 
     frame: DataFrame
     info: RelationInfo
     types: TypeSystem
-    lines: TextLayout | None = None
+    content: TypedColumns | Lines | TextFiles | ParquetFiles = TypedColumns()
     skip_bad_rows: bool = False
-    files: Shares | None = None
-    names: tuple[str, ...] = ()
-    columns: DataFrame | None = None
-    nested: bool = False
+
+    @property
+    def columns(self) -> DataFrame | None:
+        """The facts as columns that Spark gives; None of text."""
+        match self.content:
+            case TypedColumns():
+                return self.frame
+            case ParquetFiles(by_spark=found):
+                return found
+            case _:
+                return None
+
+    @property
+    def layout(self) -> TextLayout | None:
+        """How a text is laid out; None of what has columns."""
+        return self.content.layout if isinstance(self.content, Lines | TextFiles) else None
+
+    @property
+    def shares(self) -> Shares | None:
+        """The files that tasks read by themselves; None of what Spark reads."""
+        return self.content.shares if isinstance(self.content, TextFiles | ParquetFiles) else None
 
     @property
     def estimate(self) -> Callable[[int], int]:
         """For tasks: about how many facts there are, from how many are in a stretch of text; 0 if nobody knows."""
-        stretches = sum(map(len, self.files or ()))
-        rows = sum(stretch.rows for share in self.files or () for stretch in share)
-        return lambda found: rows or found * stretches
+        stretches = [stretch for share in self.shares or () for stretch in share]
+        number, rows = len(stretches), sum(stretch.rows for stretch in stretches)
+        return lambda found: rows or found * number
 
     def typed(self) -> DataFrame:
         """A DataFrame with the attributes as columns, of SPARK_TYPES; malformed facts make its job fail."""
-        if self.lines is None and not self.skip_bad_rows and not self.nested:
-            columns = self.frame if self.columns is None else self.columns
+        columns = self.columns
+        if columns is not None and not self.skip_bad_rows and not self._nested:
             from tidelog.spark.fitting import fitting
 
             return columns.select(*fitting(columns, self.info))
@@ -112,14 +160,19 @@ class Frame:
     def locate_malformed(self) -> None:
         """Raise all that is malformed in a text, whichever task would find it, with the numbers of its lines; nothing
         happens if the file is not on this machine."""
-        path = Path(self.lines.file) if self.lines is not None else Path()
-        if self.lines is None or not path.is_file():
+        layout = self.layout
+        if layout is None or not (path := Path(layout.file)).is_file():
             return
         bad = BadRows()
         opener: Any = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rb") as stream:
-            read_text(stream, self.lines, False, bad)
+            read_text(stream, layout, False, bad)
         bad.check()
+
+    @property
+    def _nested(self) -> bool:
+        columns = self.content.columns if isinstance(self.content, ParquetFiles) else self.content
+        return isinstance(columns, TypedColumns) and columns.nested
 
 
 def is_frame(data: Any) -> bool:
@@ -148,7 +201,7 @@ def framed(data: DataFrame, info: RelationInfo, types: TypeSystem, bad: BadRows)
     data = selected(data, choice.positions, info.attributes)
     nested = _check_types(data, info)
     own = tuple(names[p] for p in choice.positions)
-    return Frame(data, info, types, skip_bad_rows=bad.skip, names=own, nested=nested)
+    return Frame(data, info, types, TypedColumns(own, nested), bad.skip)
 
 
 def selected(data: DataFrame, positions: Sequence[int], names: Sequence[str]) -> DataFrame:
@@ -179,8 +232,8 @@ def _check_types(data: DataFrame, info: RelationInfo) -> bool:
 def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table, list[Any]]]]:
     """For tasks: batches of the frame to tables of facts, each with what is wrong with it. Where there is nothing but
     problems, the table has no rows, and no columns."""
-    info, types, layout, skip = facts.info, facts.types, facts.lines, facts.skip_bad_rows
-    files, names = facts.files, facts.names
+    info, types, skip, layout, shares = facts.info, facts.types, facts.skip_bad_rows, facts.layout, facts.shares
+    names = facts.content.columns.names if isinstance(facts.content, ParquetFiles) else ()
 
     def from_columns(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
         bad = BadRows(skip)
@@ -204,12 +257,12 @@ def checked_batches(facts: Frame) -> Callable[[Batches], Iterator[tuple[pa.Table
         yield pa.table({}), bad.report()
 
     def tables(batches: Batches) -> Iterator[tuple[pa.Table, list[Any]]]:
-        if files is None:
+        if shares is None:
             larger = gathered(batches)
             if layout is None:
                 return from_columns(larger)
             return from_texts((_joined(batch.column(0)), None) for batch in larger)
-        own = share_of(files, batches)
+        own = share_of(shares, batches)
         if layout is not None:
             return from_texts((text_of(stretch), stretch) for stretch in own)
         read = (batch for stretch in own for batch in batches_of(stretch, names))

@@ -30,7 +30,18 @@ from tidelog.io.tables import table_of
 from tidelog.io.text_lines import layout_of
 from tidelog.lang import tree
 from tidelog.spark.files import parquet_stretches, shared_out, text_stretches
-from tidelog.spark.frames import SPARK_TYPES, Frame, ddl, framed, is_frame, schema_of
+from tidelog.spark.frames import (
+    SPARK_TYPES,
+    Frame,
+    Lines,
+    ParquetFiles,
+    TextFiles,
+    TypedColumns,
+    ddl,
+    framed,
+    is_frame,
+    schema_of,
+)
 from tidelog.spark.local_frames import few_rows
 from tidelog.spark.places import format_of_uri, is_small, local_path
 
@@ -151,18 +162,21 @@ class FactReader:
     def _lines(self, info: RelationInfo, path: Path, place: Place) -> Frame:
         layout = layout_of(place, info, self.checked.types)
         if path.is_dir() or place.gzip:
-            return Frame(self.spark.read.text(path.as_uri()), info, self.checked.types, layout, self.bad_rows.skip)
-        tasks, files = shared_out(self.spark, text_stretches(path))
-        return Frame(tasks, info, self.checked.types, layout, self.bad_rows.skip, files)
+            return self._of_text(self.spark.read.text(path.as_uri()), info, Lines(layout))
+        tasks, shares = shared_out(self.spark, text_stretches(path))
+        return self._of_text(tasks, info, TextFiles(layout, shares))
+
+    def _of_text(self, frame: DataFrame, info: RelationInfo, content: Lines | TextFiles) -> Frame:
+        return Frame(frame, info, self.checked.types, content, self.bad_rows.skip)
 
     def _parquet(self, info: RelationInfo, found: DataFrame, path: Path) -> Frame:
         """Facts in Parquet, which tasks read by themselves if Spark would have nothing to add."""
         facts = self._framed(found, info)
         stretches = parquet_stretches(path, found.columns)
-        if stretches is None or not info.arity:
+        if stretches is None or not isinstance(facts.content, TypedColumns) or not info.arity:
             return facts
-        tasks, files = shared_out(self.spark, stretches)
-        return replace(facts, frame=tasks, files=files, columns=facts.frame)
+        tasks, shares = shared_out(self.spark, stretches)
+        return replace(facts, frame=tasks, content=ParquetFiles(shares, facts.content, facts.frame))
 
     def _loaded(
         self,
@@ -215,8 +229,7 @@ class FactReader:
             options = {"sep": place.delimiter, "header": str(place.headers).lower()}
             return self._loaded(info, "csv", path, options | {"escape": '"'}, directive)
         found = self._checked_read(lambda: self.spark.read.text(path), directive)
-        layout = layout_of(place, info, self.checked.types)
-        return Frame(found, info, self.checked.types, layout, self.bad_rows.skip)
+        return self._of_text(found, info, Lines(layout_of(place, info, self.checked.types)))
 
     def _checked_read(self, read: Any, directive: tree.Directive | None) -> DataFrame:
         """A DataFrame, with Spark's own words if it cannot be had."""

@@ -90,8 +90,7 @@ class Small:
 
     def _collected(self, facts: Frame, most: int) -> pa.Table:
         """The facts of a frame if they are no more than `most`."""
-        columns = facts.frame if facts.columns is None else facts.columns
-        source = columns if facts.lines is None else facts.typed()
+        source = facts.typed() if facts.columns is None else facts.columns
         with translated(self.checked.clauses):
             table = source.limit(most + 1).toArrow()
         if table.num_rows > most:

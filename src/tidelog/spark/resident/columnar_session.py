@@ -137,7 +137,7 @@ class ColumnarSession(OnSpark):
         address, keys = crew.worker.address, crew.keys.of_a_client()
 
         def push(frame: Frame) -> list[Any]:
-            task = pusher(address, keys, str(uuid.uuid4()), frame, gathering if frame.files is not None else "")
+            task = pusher(address, keys, str(uuid.uuid4()), frame, gathering if frame.shares is not None else "")
             return list(frame.frame.mapInArrow(task, PART_SCHEMA).collect())
 
         jobs = [(name, frame) for name, several in frames.items() for frame in several]
