@@ -88,8 +88,8 @@ def test_sessions_that_are_open_keep_their_slots_and_one_is_left_for_other_jobs(
     with tidelog.Session(EDGES, spark=spark) as first:
         first.bootstrap({"edge": [(1, 2)]})
         assert (claimed(spark), shares(spark, 10)) == (1, 1)
-        with pytest.raises(TidelogError) as raised:
-            tidelog.Session(EDGES, spark=spark)
+        with pytest.raises(TidelogError) as raised, tidelog.Session(EDGES, spark=spark) as second:
+            second.bootstrap({"edge": [(1, 2)]})
         said = str(raised.value)
         assert "error[TL1201]: Spark has 2 task slots, of which another session that is open keeps 1" in said
         assert "close() sessions that are no longer needed" in said
@@ -115,6 +115,26 @@ def test_a_session_that_is_forgotten_gives_its_slot_back(spark: Any) -> None:
     with tidelog.Session(EDGES, spark=spark) as session:
         assert session.bootstrap({"edge": [(1, 2)]}).number == 1
         assert claimed(spark) == 1
+
+
+def test_a_cell_of_a_notebook_that_makes_a_session_can_be_run_again(spark: Any) -> None:
+    """The first session goes when the name is bound to the second, which exists by then."""
+    for _ in range(3):
+        session = tidelog.Session(EDGES, spark=spark)
+        session.bootstrap({"edge": [(1, 2)]})
+        assert session["p"].count() == 1
+        assert claimed(spark) == 1
+    session.close()
+
+
+def test_a_session_that_found_no_room_begins_when_there_is_some(spark: Any) -> None:
+    with tidelog.Session(EDGES, spark=spark) as first, tidelog.Session(EDGES, spark=spark) as second:
+        with pytest.raises(TidelogError, match="TL1102"):
+            second.count("p")
+        with pytest.raises(TidelogError, match="TL1201"):
+            second.bootstrap({"edge": [(1, 2)]})
+        first.close()
+        assert second.bootstrap({"edge": [(1, 2)]}).number == 1
 
 
 # ---- memory, and workers that are lost

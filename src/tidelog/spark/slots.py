@@ -67,6 +67,13 @@ def claim(spark: SparkSession, slots: int) -> Claim:
     return own
 
 
+def is_crowded(spark: SparkSession, slots: int) -> bool:
+    """Whether so many slots could be taken if it were not for the other sessions of this process."""
+    held = claimed(spark)
+    there = task_slots(spark) if held else None
+    return there is not None and slots + 1 <= there < held + slots + 1
+
+
 def claimed(spark: SparkSession) -> int:
     """How many slots the sessions of this process keep."""
     context = classic_context(spark) if _claims else None

@@ -71,7 +71,8 @@ class ColumnarSession(OnSpark):
         self._collected = weakref.finalize(self, self._crew.forget)
         self._collected.atexit = False  # then everything ends with the driver
         self._results = Results(self._crew)
-        self.epoch = self._started().hello.epoch
+        if self._crew.has_room:
+            self.epoch = self._started().hello.epoch
 
     def _started(self) -> Member:
         try:
@@ -83,7 +84,8 @@ class ColumnarSession(OnSpark):
     # ---- epochs
 
     def bootstrap(self, facts: Mapping[str, Any] | None = None) -> Epoch[DataFrame]:
-        self._open()
+        if not self._open().has_room:
+            self._open().start()
         begun = self.beginning(facts)
         epoch = self._ended(self._epoch(lambda: self._bootstrap(begun)), begun)
         if self._history is not None:

@@ -24,7 +24,7 @@ from tidelog.spark.resident.common_place import CommonPlace
 from tidelog.spark.resident.job import Job
 from tidelog.spark.resident.own_process import OwnProcess, reserve_of
 from tidelog.spark.resident.worker import Assignment
-from tidelog.spark.slots import Claim, claim, classic_context, sessions
+from tidelog.spark.slots import Claim, claim, classic_context, is_crowded, sessions
 from tidelog.state.files import Files
 from tidelog.state.lock import break_lock
 from tidelog.wire.keys import Keys
@@ -56,7 +56,7 @@ class WorkerCrew:
         self._shown: Stage | None = None  # the stage that the observer was told of last
         self._reserve = reserve_of(spark)
         self._claim: Claim | None = None
-        if self._reserve is None:
+        if self._reserve is None and not self._may_wait():
             self._claim = claim(spark, WORKERS)
         try:
             if self._reserve is None:
@@ -70,9 +70,21 @@ class WorkerCrew:
         self.job: Job | OwnProcess | None = None
         self.worker: Member | None = None
 
+    def _may_wait(self) -> bool:
+        """Whether nothing but other sessions is in the way. They may be about to go: in a cell that is run again, the
+        old session of `s = Session(…)` goes when the new one is there. What is in a state must be known at once."""
+        return self.settings.state is None and is_crowded(self.spark, WORKERS)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there is room for the worker; if not, `start` looks for it."""
+        return self._claim is not None or self._reserve is not None
+
     def start(self) -> Member:
         """Submit a fresh job and wait for its worker."""
         check_session(self.spark)
+        if not self.has_room:
+            self._claim = claim(self.spark, WORKERS)
         self.attempt += 1
         with CommonPlace(self.settings, self._elsewhere) as place:
             return self._started(place)
