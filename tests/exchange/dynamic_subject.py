@@ -20,7 +20,7 @@ from tidelog.analysis.check import Checked
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.stages import PlanRun
 from tidelog.exchange.dynamic import bits
-from tidelog.exchange.dynamic.materialise import Cluster, Program
+from tidelog.exchange.dynamic.materialise import Cluster, SharedProgram
 from tidelog.exchange.dynamic.messages import PartialMatches, Work
 from tidelog.exchange.dynamic.partial_matches import Derived
 from tidelog.exchange.dynamic.partition import ByHash, ByMap, Partition
@@ -148,8 +148,8 @@ class WatchedRun:
             tallies=[Watch(self) for _ in range(size)],
         )
 
-    def make_program(self, keys: dict[str, int]) -> Program:
-        return Program(self.checked, keys=keys)
+    def make_program(self, keys: dict[str, int]) -> SharedProgram:
+        return SharedProgram(self.checked, keys=keys)
 
     def make_partition(self, size: int) -> Partition:
         """By hash, or anyhow."""

@@ -18,7 +18,7 @@ from tidelog.evaluate.bootstrap import rules_of_strata
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.prepare import Prepared
-from tidelog.plan.exchange.phases import Phase
+from tidelog.plan.exchange.phases import AsyncPhase
 from tidelog.plan.stateful import StatefulProgram
 from tidelog.store import Database
 
@@ -37,7 +37,7 @@ class AtFirst:
     def gather(self, name: str, rows: Words) -> None:
         self._gathered.setdefault(name, []).append(rows)
 
-    def evaluate(self, phase: Phase) -> Iterator[tuple[str, Words]]:
+    def evaluate(self, phase: AsyncPhase) -> Iterator[tuple[str, Words]]:
         """What the stratum of a phase holds, relation by relation."""
         (stratum,) = phase.strata
         database = self._database

@@ -1,8 +1,8 @@
 """Asynchronous materialisation of a program on many workers: `strategy="async"`, in batch.
 
-`Program` is what all workers have in common: phases with their plans, positions, who owns what. `Cluster` has workers
-in this process, on transports that are given; they share the dictionaries of one database, so that a word means the
-same to all of them.
+`SharedProgram` is what all workers have in common: phases with their plans, positions, who owns what. `Cluster` has
+workers in this process, on transports that are given; they share the dictionaries of one database, so that a word means
+the same to all of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tidelog.store import Database
 DETECTORS: Mapping[str, MakeDetector] = {"ring": Ring, "tree": Tree}
 
 
-class Program:
+class SharedProgram:
     """What all workers of a program have in common. `keys` are the columns by which relations are shared out, the first
     where nothing is said."""
 
@@ -108,7 +108,7 @@ class Cluster:
 
     def __init__(
         self,
-        program: Program,
+        program: SharedProgram,
         partition: Partition,
         transports: Sequence[Transport],
         dictionaries: Database,
@@ -161,7 +161,7 @@ def materialise(
 ) -> Cluster:
     """All that follows from the facts, on workers in this process that take turns."""
     arities = {name: info.arity for name, info in checked.relations.items()}
-    program = Program(checked, GivenSizes(arities, facts))
+    program = SharedProgram(checked, GivenSizes(arities, facts))
     seeded = Seeded(partition.size, seed)
     cluster = Cluster(program, partition, seeded.transports, dictionaries, functors, termination=termination)
     cluster.load(facts)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -34,18 +35,21 @@ from tidelog.exchange.dynamic.termination import Detector, MakeDetector
 from tidelog.exchange.homes import FIRST
 from tidelog.exchange.transport import Transport
 from tidelog.exchange.waves import narrow
-from tidelog.plan.exchange.phases import Phase, PivotPlan
+from tidelog.plan.exchange.phases import AsyncPhase, PivotPlan
 from tidelog.wire.messages import Message
 
 MOST_PIVOTS = 1 << 14
 """Facts that become pivots in one piece of work."""
 
 
+Told = TypeVar("Told", DerivedFacts, Announcement)
+
+
 @dataclass(frozen=True)
 class PlannedPhase:
     """A phase with its plans. One that a worker evaluates for all comes twice: to gather what it reads, and to run."""
 
-    phase: Phase
+    phase: AsyncPhase
     plans: tuple[PivotPlan, ...] = ()
     gather: bool = False
 
@@ -194,18 +198,20 @@ class Server:
     def tell(self) -> bool:
         """Pass on what others, or this worker, announce."""
         messages, self._announcements = self._announcements, []
-        if messages:
-            self.held.clock.synchronise(max(message.clock for message in messages))
-            for to, message in self.owned.pass_on(self.phase, messages):
-                self._post(to, message)
-        return bool(messages)
+        return self._follow(messages, self.owned.pass_on)
 
     def own(self) -> bool:
         """Take facts that are this worker's."""
         messages, self._facts = self._facts, []
+        return bool(messages) and self._follow(messages, self.owned.take)
+
+    def _follow(
+        self, messages: list[Told], do: Callable[[int, list[Told]], Iterable[tuple[int, Announcement]]]
+    ) -> bool:
+        """Take messages of FCT (line 16), and send what comes of them; whether there were any."""
         if messages:
             self.held.clock.synchronise(max(message.clock for message in messages))
-            for to, message in self.owned.take(self.phase, messages):
+            for to, message in do(self.phase, messages):
                 self._post(to, message)
         return bool(messages)
 

@@ -30,7 +30,7 @@ Position = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Phase:
+class AsyncPhase:
     """Strata that are evaluated together, or one that is evaluated `whole`, by one worker, with the reason."""
 
     strata: tuple[StatefulStratum, ...]
@@ -52,13 +52,13 @@ class Phase:
         return tuple(rule for stratum in self.strata for rule in stratum.rules)
 
 
-def phases_of(program: StatefulProgram) -> list[Phase]:
-    found: list[Phase] = []
+def phases_of(program: StatefulProgram) -> list[AsyncPhase]:
+    found: list[AsyncPhase] = []
     together: list[StatefulStratum] = []
 
     def close() -> None:
         if together:
-            found.append(Phase(tuple(together)))
+            found.append(AsyncPhase(tuple(together)))
             together.clear()
 
     for stratum in program.strata:
@@ -66,7 +66,7 @@ def phases_of(program: StatefulProgram) -> list[Phase]:
             continue
         if stratum.whole or stratum.aggregate or stratum.equivalence:
             close()
-            found.append(Phase((stratum,), stratum.whole or "an aggregate"))
+            found.append(AsyncPhase((stratum,), stratum.whole or "an aggregate"))
             continue
         derived = {name for other in together for name in other.relations}
         if not derived.isdisjoint(_negated(stratum.rules)):
