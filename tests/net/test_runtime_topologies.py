@@ -126,3 +126,11 @@ def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     (tmp_path / "net.json").write_text("[" * 100_000)
     with pytest.raises(TidelogError, match="TL1051"):
         topology(str(tmp_path / "net.json"))
+
+
+@pytest.mark.parametrize(
+    "text", ["ring:99999999999", "grid:100000x100000", "random:100000:1", "ba:6000000:1", "fattree:300"]
+)
+def test_a_network_that_no_run_could_finish_is_not_made(text: str) -> None:
+    with pytest.raises(TidelogError, match="too large to be simulated"):
+        topology(text)

@@ -101,10 +101,12 @@ def test_rules_and_axioms_that_change_take_effect_on_the_triples_that_are_there(
     state = tmp_path / "kb" if durable else None
     with Graph(given, ontology=tmp_path / "o.ttl", state=state) as graph:
         assert len(graph) == 3
-        graph.update(insert_ontology=tmp_path / "more.ttl", insert=[("<x:f>", Q, "<x:g>")])
+        done = graph.update(insert_ontology=tmp_path / "more.ttl", insert=[("<x:f>", Q, "<x:g>")])
+        assert (done.strategy, done.inserted, done.deleted) == ("migration", 3, 0)
         expected = {*given, ("<x:a>", Q, "<x:b>"), ("<x:a>", D, "<x:b>"), ("<x:f>", Q, "<x:g>"), ("<x:f>", D, "<x:g>")}
         assert set(triples_of(graph)) == expected
-        graph.update(delete_ontology=tmp_path / "o.ttl", rules=f"[?y, <x:back>, ?x] :- [?x, {D}, ?y] .")
+        done = graph.update(delete_ontology=tmp_path / "o.ttl", rules=f"[?y, <x:back>, ?x] :- [?x, {D}, ?y] .")
+        assert (done.inserted, done.deleted) == (2, 2)
         now = {
             *given,
             ("<x:f>", Q, "<x:g>"),
@@ -118,6 +120,14 @@ def test_rules_and_axioms_that_change_take_effect_on_the_triples_that_are_there(
             assert set(triples_of(again)) == now
             again.update(delete=[("<x:c>", D, "<x:e>")])
             assert set(triples_of(again)) == now - {given[1], ("<x:e>", "<x:back>", "<x:c>")}
+
+
+def test_triples_to_delete_that_were_never_given_are_counted() -> None:
+    with Graph([("<x:a>", P, "<x:b>")], rules=f"[?x, {Q}, ?y] :- [?x, {P}, ?y] .") as graph:
+        done = graph.update(delete=[("<x:a>", Q, "<x:b>"), ("<x:a>", D, "<x:b>")])
+        assert (done.deleted, done.not_given) == (0, 2)
+        assert str(done).endswith("0 triples inserted, 0 deleted (2 to delete were never given)")
+        assert len(graph) == 2
 
 
 def test_a_state_that_has_a_graph_is_not_overwritten(tmp_path: Path) -> None:

@@ -48,6 +48,22 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     assert process.wait(20) in (0, -15)
 
 
+def test_a_query_that_takes_too_long_ends_and_the_next_is_answered(tmp_path: Path) -> None:
+    process, port = started(tmp_path, "--timeout", "0.5", "--updates")
+    try:
+        links = " ".join(f"<http://e/n{i}> <http://e/to> <http://e/n{i + 1}> ." for i in range(500))
+        assert (
+            request(port, "POST", body=f"INSERT DATA {{ {links} }}", Content_Type="application/sparql-update")[0] == 200
+        )
+        endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+        status, _, text = request(port, path=f"/sparql?query={quote(endless)}")
+        assert (status, "takes longer than 0.5 s" in text) == (503, True)
+        assert request(port, path=f"/sparql?query={quote(SELECT)}")[0] == 200
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
 def request(
     port: int, method: str = "GET", path: str = "/sparql", body: str = "", **headers: str
 ) -> tuple[int, str, str]:

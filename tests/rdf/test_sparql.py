@@ -246,6 +246,26 @@ def test_what_is_not_there_is_refused(query: str, code: str, triples: NaiveTripl
         ask(f"PREFIX : <http://e/> {query}", triples)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT ?o { ?s :p ?o } GROUP BY ?s", "a variable that is unbound"),
+        ("SELECT (1 AS ?x) (2 AS ?x) { }", "duplicated variable name"),
+        ("SELECT * { VALUES (?a ?b) { (1) } }", "a value has no variable"),
+        ("SELECT * { VALUES ?a { 1 } BIND(2 AS ?a) }", "a variable is bound that had"),
+        ("SELECT * { ?s other:p ?o }", "prefix not found"),
+        ("SELECT * { ?s foaf:name ?o }", "prefix not found"),
+        ("SELECT * { ?s :p ?o", "it ends too early"),
+        ("SELECT * { ?s :p ?o } LIMIT x", "it cannot be read from here on"),
+        ("", "it ends too early"),
+    ],
+)
+def test_what_rdflib_would_let_pass_is_refused_too(text: str, said: str, triples: NaiveTriples) -> None:
+    with pytest.raises(TidelogError, match=said) as problem:
+        ask(f"PREFIX : <http://e/>\n{text}" if text else text, triples)
+    assert problem.value.diagnostics[0].code == "TL1454"
+
+
 def test_a_malformed_query_shows_its_place(triples: NaiveTriples) -> None:
     with pytest.raises(TidelogError) as problem:
         ask("SELECT ?x {\n  ?x ?y }", triples)

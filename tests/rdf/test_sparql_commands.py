@@ -57,7 +57,7 @@ def test_an_update_of_a_state_is_seen_by_the_next_query(data: str, tmp_path: Pat
     with Graph(data, rules=[tmp_path / "r.rules"], state=state):
         pass
     insert = "INSERT DATA { <http://e/c> <http://e/to> <http://e/d> }"
-    assert run(state, insert, "--update") == "1 epochs: 1 triples to insert, 0 to delete\n"
+    assert run(state, insert, "--update") == "1 epoch: 1 triples to insert, 0 to delete\n"
     assert run(state, "ASK { <http://e/a> <http://e/to> <http://e/d> }") == "true\n"
     with pytest.raises(TidelogError, match="TL1461"):
         run(data, insert, "--update")

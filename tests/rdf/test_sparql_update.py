@@ -78,11 +78,23 @@ def test_data_that_is_inserted_and_then_deleted_is_not_there(graph: Graph) -> No
     assert pairs(graph, "to") == {"a b", "b c"}
 
 
-def test_a_label_is_one_new_blank_node_throughout(graph: Graph) -> None:
-    update(P + "INSERT DATA { _:x :p :a . _:x :q :b } ; INSERT DATA { _:x :r :c }", graph)
-    rows = ask(P + "SELECT ?x { ?x :p :a ; :q :b ; :r :c }", GraphTriples(graph))
+def test_a_label_is_one_new_blank_node_in_an_operation(graph: Graph) -> None:
+    update(P + "INSERT DATA { _:x :p :a . _:x :q :b } ; INSERT DATA { _:y :r :c }", graph)
+    rows = ask(P + "SELECT ?x { ?x :p :a ; :q :b }", GraphTriples(graph))
     assert isinstance(rows, Rows)
     assert len(rows) == 1
+
+
+def test_a_label_of_two_operations_is_refused(graph: Graph) -> None:
+    with pytest.raises(TidelogError, match="_:x cannot be shared"):
+        update(P + "INSERT DATA { _:x :p :a } ; INSERT DATA { _:x :r :c }", graph)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing", "PREFIX : <http://e/>"])
+def test_an_update_without_operations_changes_nothing(text: str, graph: Graph) -> None:
+    before = len(graph)
+    assert update(text, graph) == (0, 0, 0)
+    assert len(graph) == before
 
 
 def test_clear_takes_everything(graph: Graph) -> None:

@@ -40,6 +40,7 @@ def query(
     ontology: OntologyFiles = None,
     ruleset: RuleSet = None,
     is_update: Annotated[bool, typer.Option("--update", help="The text is a SPARQL update of a state.")] = False,
+    timeout: Annotated[float | None, typer.Option(min=0, help="End the query after this many seconds.")] = None,
 ) -> None:
     """The answer to a SPARQL query, on standard output."""
     from tidelog.rdf import sparql
@@ -52,7 +53,7 @@ def query(
         if is_update:
             print(sparql.update(_text(text), graph))
             return
-        answer = sparql.query(_text(text), graph)
+        answer = sparql.query(_text(text), graph, timeout)
         write_answer(answer, form or formats_of(answer)[0], sys.stdout.buffer)
 
 
@@ -63,6 +64,7 @@ def serve(
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8090,
     token: Token = None,
     updates: Annotated[bool, typer.Option("--updates", help="Take SPARQL updates, too.")] = False,
+    timeout: Annotated[float, typer.Option(min=0, help="Most seconds that a query may take; 0 for no limit.")] = 60,
     rules: RuleFiles = None,
     ontology: OntologyFiles = None,
     ruleset: RuleSet = None,
@@ -71,7 +73,15 @@ def serve(
     from tidelog.rdf.serve.run import serve as run
 
     with opened(source, rules, ontology, ruleset, writable=updates) as graph:
-        run(graph, host, port, token, updates, lambda address: print(f"listening at {address}", flush=True))
+        run(
+            graph,
+            host,
+            port,
+            token,
+            updates,
+            timeout or None,
+            lambda address: print(f"listening at {address}", flush=True),
+        )
 
 
 def opened(

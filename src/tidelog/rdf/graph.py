@@ -15,6 +15,7 @@ nobody else's business. A graph that was opened for reading changes nothing.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -56,7 +57,8 @@ class Violation(NamedTuple):
 
 
 class GraphEpoch(NamedTuple):
-    """What an epoch did: how many triples came and went, given and derived alike, and how (see `tidelog.Epoch`)."""
+    """What an epoch did: how many triples came and went, given and derived alike, and how (see `tidelog.Epoch`). Where
+    rules or axioms changed, each predicate and class counts by how many more or fewer triples it has."""
 
     number: int
     inserted: int
@@ -65,9 +67,15 @@ class GraphEpoch(NamedTuple):
     strategy: str
     told: Epoch[pa.Table] | None = None
 
+    @property
+    def not_given(self) -> int:
+        """How many triples were to be deleted that nobody had given: if they are there, they follow from others."""
+        return 0 if self.told is None else sum(self.told.ignored_deletes.values())
+
     def __str__(self) -> str:
         changed = f"{self.inserted:,} triples inserted, {self.deleted:,} deleted"
-        return f"epoch {self.number}, {self.strategy} in {1000 * self.seconds:,.1f} ms: {changed}"
+        unknown = f" ({self.not_given:,} to delete were never given)" if self.not_given else ""
+        return f"epoch {self.number}, {self.strategy} in {1000 * self.seconds:,.1f} ms: {changed}{unknown}"
 
 
 class Graph:
@@ -165,7 +173,12 @@ class Graph:
         insert, delete = (list(source) if isinstance(source, Iterator) else source for source in (insert, delete))
         if rules is not None or insert_ontology is not None or delete_ontology is not None:
             gone, come = read_axioms(delete_ontology), read_axioms(insert_ontology)
-            self._reopen(self.program.changed(None if rules is None else parsed_rules(rules), gone, come))
+            changed = self.program.changed(None if rules is None else parsed_rules(rules), gone, come)
+            began, before = time.perf_counter(), self._sizes()
+            self._reopen(changed)
+            done = self.update(insert, delete)
+            self.last = self._migrated(before, time.perf_counter() - began, done)
+            return self.last
         with self._session.limited("while reading triples"):
             additions = self._split(insert, bad)
             if self.program.equality in additions:
@@ -175,6 +188,22 @@ class Graph:
         bad.check()
         self.last = self._change(removals, additions, bad)
         return self.last
+
+    def _sizes(self) -> dict[Key | None, int]:
+        """How many triples there are of each predicate and class that has a relation of its own, and of the others."""
+        engine = self._session.ready()
+        return {key: engine.count(name) for key, name in self.program.layout.distinct()}
+
+    def _migrated(self, before: dict[Key | None, int], seconds: float, done: GraphEpoch) -> GraphEpoch:
+        """What became of the triples since they were so many."""
+        after = self._sizes()
+        differences: dict[Key | None, int] = {}
+        for sizes, sign in ((before, -1), (after, 1)):
+            for key, count in sizes.items():
+                place = key if key in before and key in after else None  # it may have moved from one to the other
+                differences[place] = differences.get(place, 0) + sign * count
+        came, went = (sum(max(sign * d, 0) for d in differences.values()) for sign in (1, -1))
+        return GraphEpoch(self._session.epoch, came, went, seconds, "migration", done.told)
 
     def _split(self, source: Any, bad: BadRows) -> dict[str, Words]:
         parts: dict[str, list[Words]] = {}

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tidelog import deadline
 from tidelog.plan.steps import Const, Plan, Step
 from tidelog.store import codes, native
 from tidelog.store.adaptive import alternatives
@@ -289,6 +290,7 @@ class Database:
         while (status := self.kernels.run_plan(encoded.address)) != codes.DONE:
             self.serve_plan(status, encoded)
             if status == codes.PAUSE:
+                deadline.check()
                 yield
 
     def serve_plan(self, status: int, encoded: Encoded) -> None:

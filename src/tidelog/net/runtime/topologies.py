@@ -18,6 +18,8 @@ from tidelog.net.program import NetProgram
 from tidelog.net.values import Fact, Value
 
 Link = tuple[Value, Value, "int | float"]
+MOST = 5_000_000
+"""Nodes, and links, of a network that a generator makes."""
 GENERATORS = "ring:N, grid:WxH, random:N:P, ba:N:M, fattree:K"
 
 
@@ -134,32 +136,47 @@ def _numbered(n: int, links: list[tuple[int, int]]) -> Topology:
 
 
 def _ring(text: str, _: Random) -> Topology:
-    return ring(_at_least(1, text))
+    nodes = _at_least(1, text)
+    _refuse_too_many(nodes, nodes)
+    return ring(nodes)
 
 
 def _grid(text: str, _: Random) -> Topology:
-    width, height = text.split("x")
-    return grid(_at_least(1, width), _at_least(1, height))
+    width, height = (_at_least(1, side) for side in text.split("x"))
+    _refuse_too_many(width * height, 2 * width * height)
+    return grid(width, height)
 
 
 def _random(text: str, rng: Random) -> Topology:
     n, probability = text.split(":")
     if not 0 <= float(probability) <= 1:
         raise ValueError
-    return erdos_renyi(_at_least(1, n), float(probability), rng)
+    nodes = _at_least(1, n)
+    _refuse_too_many(nodes, float(probability) * nodes * (nodes - 1) / 2)
+    return erdos_renyi(nodes, float(probability), rng)
 
 
 def _ba(text: str, rng: Random) -> Topology:
     n, m = text.split(":")
     links = _at_least(1, m)
-    return barabasi_albert(_at_least(links + 1, n), links, rng)
+    nodes = _at_least(links + 1, n)
+    _refuse_too_many(nodes, nodes * links)
+    return barabasi_albert(nodes, links, rng)
 
 
 def _fat_tree(text: str, _: Random) -> Topology:
     k = _at_least(2, text)
     if k % 2:
         raise ValueError
+    _refuse_too_many(k**3 // 4, 3 * k**3 // 4)
     return fat_tree(k)
+
+
+def _refuse_too_many(nodes: int, links: float) -> None:
+    """An error before memory is filled with a network that no run could finish."""
+    if nodes > MOST or links > MOST:
+        raise error("TL1050", f"a network of {nodes:,} nodes and about {links:,.0f} links is too large to be simulated",
+                    help=f"at most {MOST:,} of each are made")  # fmt: skip
 
 
 def _at_least(least: int, text: str) -> int:

@@ -1,9 +1,9 @@
 """The endpoint as an ASGI application.
 
-What is always true: requests are answered one at a time, so that a query never sees half of an update; an update is
-taken only where it is allowed. Without a token only requests that name this machine as their host are answered, and
-none that a web page of another place sends: a page in a browser must neither ask for nor change what lies on its user's
-machine.
+What is always true: requests are answered one at a time, so that a query never sees half of an update, and none takes
+longer than the endpoint allows; an update is taken only where it is allowed. Without a token only requests that name
+this machine as their host are answered, and none that a web page of another place sends: a page in a browser must
+neither ask for nor change what lies on its user's machine.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ HERE = ("localhost", "127.0.0.1", "[::1]")
 class Endpoint:
     """Answers requests about a graph."""
 
-    def __init__(self, graph: Graph, token: str | None = None, updates: bool = False) -> None:
-        self.graph, self.token, self.updates = graph, token, updates
+    def __init__(
+        self, graph: Graph, token: str | None = None, updates: bool = False, timeout: float | None = None
+    ) -> None:
+        self.graph, self.token, self.updates, self.timeout = graph, token, updates, timeout
         self._lock = threading.Lock()
 
     async def answer(self, request: Request) -> Response:
@@ -70,7 +72,7 @@ class Endpoint:
         try:
             with self._lock:
                 if not what.is_update:
-                    answer = query(what.text, self.graph)
+                    answer = query(what.text, self.graph, self.timeout)
                     kind, form = chosen(answer, headers.get("accept", ""))
                     stream = io.BytesIO()
                     write_answer(answer, form, stream)
@@ -79,7 +81,8 @@ class Endpoint:
                     raise Refused(403, "this endpoint takes no updates")
                 done = update(what.text, self.graph)
         except TidelogError as problem:
-            return PlainTextResponse(f"{problem}\n", 400)
+            late = any(one.code == "TL1462" for one in problem.diagnostics)
+            return PlainTextResponse(f"{problem}\n", 503 if late else 400)
         return PlainTextResponse(f"{done}\n")
 
 

@@ -17,6 +17,7 @@ def serve(
     port: int = 8090,
     token: str | None = None,
     updates: bool = False,
+    timeout: float | None = None,
     listening: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Answer requests until the process is asked to end; `listening` is told the address once it is there."""
@@ -33,7 +34,9 @@ def serve(
     with bound:
         shown = f"[{host}]" if ":" in host else host
         listening(f"http://{shown}:{bound.getsockname()[1]}/sparql")
-        config = uvicorn.Config(application(Endpoint(graph, token, updates)), log_level="warning", lifespan="off")
+        config = uvicorn.Config(
+            application(Endpoint(graph, token, updates, timeout)), log_level="warning", lifespan="off"
+        )
         uvicorn.Server(config).run(sockets=[bound])
 
 

@@ -10,11 +10,12 @@ Cost: expressions are computed once for each distinct combination of their varia
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from tidelog import deadline
 from tidelog.errors import InternalError, error
 from tidelog.rdf.sparql.aggregates import aggregated, grouped
 from tidelog.rdf.sparql.compare import order_key, truth
@@ -31,7 +32,7 @@ from tidelog.rdf.sparql.solutions import (
     union,
     with_unmatched,
 )
-from tidelog.rdf.sparql.terms import boolean, from_rdflib
+from tidelog.rdf.sparql.terms import Term, boolean, from_rdflib
 from tidelog.rdf.sparql.text import group_pattern
 from tidelog.rdf.sparql.triples import Pattern, Place, Triples
 from tidelog.store.memory import Array
@@ -56,6 +57,7 @@ class Evaluation:
 
     def solutions(self, tree: Any, seed: Solutions | None = None) -> Solutions:
         """The solutions of a pattern."""
+        deadline.check()
         operator = self._operators.get(tree.name)
         if operator is None:
             raise self._unknown(tree)
@@ -229,13 +231,13 @@ class Evaluation:
                 if columns
                 else [()] * table.count
             )
-            found = [expression.compute((*row, scope, i)) for i, row in enumerate(rows)]  # type: ignore[arg-type]
-            return self.dictionary.numbers(found)
+            found = (expression.compute((*row, scope, i)) for i, row in enumerate(rows))  # type: ignore[arg-type]
+            return self.dictionary.numbers(_in_time(found))
         if not columns:
             return np.repeat(self.dictionary.numbers([expression.compute(())]), table.count)
         _, first, where = np.unique(row_codes([columns])[0], return_index=True, return_inverse=True)
         terms = [self.dictionary.terms(column[first]) for column in columns]
-        return self.dictionary.numbers(map(expression.compute, zip(*terms, strict=True)))[where]
+        return self.dictionary.numbers(_in_time(map(expression.compute, zip(*terms, strict=True))))[where]
 
     def _expression(self, tree: Any) -> Expression:
         known = self._compiled.get(id(tree))
@@ -255,6 +257,14 @@ class Evaluation:
         there = np.isin(np.arange(len(first)), found)
         wanted = tree.name == "Builtin_EXISTS"
         return self.dictionary.numbers([boolean(not wanted), boolean(wanted)])[there.astype(np.int64)][where]
+
+
+def _in_time(computed: Iterable[Term | None]) -> Iterator[Term | None]:
+    """The values, as long as there is time."""
+    for number, term in enumerate(computed):
+        if not number & 1023:
+            deadline.check()
+        yield term
 
 
 def _is_true(tree: Any) -> bool:

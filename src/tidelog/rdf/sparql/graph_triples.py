@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidelog import deadline
+from tidelog.errors import error
 from tidelog.rdf.graph import Graph
 from tidelog.rdf.sparql.answers import Answer, ask
 from tidelog.rdf.sparql.solutions import Solutions
@@ -30,7 +32,12 @@ class GraphTriples:
         return names[place] if isinstance(place, str) else self.symbols.text(place)
 
 
-def query(text: str, graph: Graph) -> Answer:
-    """The answer of a graph to a SPARQL query: rows for SELECT, true or false for ASK, triples for the others."""
-    with graph.limited("while answering a query"):
-        return ask(text, GraphTriples(graph))
+def query(text: str, graph: Graph, timeout: float | None = None) -> Answer:
+    """The answer of a graph to a SPARQL query: rows for SELECT, true or false for ASK, triples for the others. One that
+    takes longer than `timeout` seconds is an error."""
+    try:
+        with graph.limited("while answering a query"), deadline.within(timeout):
+            return ask(text, GraphTriples(graph))
+    except deadline.TimeIsUp:
+        raise error("TL1462", f"the query takes longer than {timeout:g} s", help="ask for less, or allow it more time"
+                    ) from None  # fmt: skip

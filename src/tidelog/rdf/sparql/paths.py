@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tidelog import deadline
 from tidelog.plan.steps import Emit, Exists, Match, Plan, Probe, Scan, Slot, View
 from tidelog.rdf.sparql.dictionary import Dictionary
 from tidelog.rdf.sparql.solutions import Solutions, join
@@ -134,7 +135,7 @@ class Paths:
             database.create(name, rows.shape[1]).insert(np.ascontiguousarray(rows))
             database[name].settle()
         database.create("reach", 2)
-        database.stratum(["reach"], [_FIRST, _FURTHER]).run()
+        database.stratum(["reach"], [_FIRST, _FURTHER]).run(lambda *_: deadline.check())
         return _pairs(database["reach"].rows().astype(np.int64))
 
     def nodes(self) -> Array:

@@ -1,7 +1,8 @@
 """The text of a query or an update, as rdflib's algebra.
 
 rdflib's grammar and translation are used as they are, but that numbers keep their spelling (`01` is not `1`), and that
-neither an inverse in a negated set (`!^:p`) nor FILTER(false) is lost. What is malformed is an error with its place.
+neither an inverse in a negated set (`!^:p`) nor FILTER(false) is lost. What is malformed is an error with its place;
+rdflib lets some of it pass, so pyoxigraph's grammar is asked as well (`syntax.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tidelog.errors import Source, Span, TidelogError, error
+from tidelog.rdf.sparql.syntax import Malformed, malformed
 
 _lock = threading.Lock()  # the parser and how it spells numbers are rdflib's, for the whole process
 
@@ -38,6 +40,7 @@ def parse_query(text: str) -> Query:
         from rdflib.plugins.sparql.parser import parseQuery
 
         found = translateQuery(_with_all_filters(parseQuery(text)))
+    _refuse(malformed(text, "query", complete=True), text, "query")
     algebra = found.algebra
     if algebra.datasetClause:
         raise _refused("FROM", "there is one graph, and a query is about that")
@@ -59,8 +62,10 @@ def parse_update(text: str) -> tuple[list[Any], str]:
         from rdflib.plugins.sparql.algebra import translateUpdate
         from rdflib.plugins.sparql.parser import parseUpdate
 
-        found = translateUpdate(_with_all_filters(parseUpdate(text)))
-    return list(found.algebra), str(found.prologue.base or "")
+        parsed = parseUpdate(text)
+        found = translateUpdate(_with_all_filters(parsed)) if parsed.request else None
+    _refuse(malformed(text, "update", complete=True), text, "update")
+    return ([], "") if found is None else (list(found.algebra), str(found.prologue.base or ""))
 
 
 def group_pattern(tree: Any) -> Any:
@@ -114,16 +119,23 @@ def _rdflib(text: str, what: str) -> Iterator[None]:
             with warnings.catch_warnings(action="ignore"):
                 yield
         except ParseBaseException as problem:
-            span = Span(Source(f"<{what}>", text), problem.loc, min(problem.loc + 1, len(text)))
-            raise error("TL1454", f"this is no SPARQL {what}: {problem.msg}", span) from None
+            _refuse(malformed(text, what), text, what)  # it knows the place better
+            _refuse(Malformed(problem.msg, problem.loc), text, what)
         except RecursionError:
             raise error("TL1454", f"this SPARQL {what} is nested too deeply") from None
         except TidelogError:
             raise
         except Exception as problem:  # rdflib raises all kinds: an unknown prefix is an `Exception`
+            _refuse(malformed(text, what), text, what)
             raise error("TL1454", f"this is no SPARQL {what}: {str(problem).partition(chr(10))[0]}") from None
         finally:
             rdflib.NORMALIZE_LITERALS, says.disabled = before, said
+
+
+def _refuse(found: Malformed | None, text: str, what: str) -> None:
+    if found is not None:
+        span = Span(Source(f"<{what}>", text), found.place, min(found.place + 1, len(text)))
+        raise error("TL1454", f"this is no SPARQL {what}: {found.message}", span) from None
 
 
 @cache

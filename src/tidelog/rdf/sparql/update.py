@@ -33,7 +33,8 @@ class Updated(NamedTuple):
     deleted: int
 
     def __str__(self) -> str:
-        return f"{self.epochs:,} epochs: {self.inserted:,} triples to insert, {self.deleted:,} to delete"
+        epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs:,} epochs"
+        return f"{epochs}: {self.inserted:,} triples to insert, {self.deleted:,} to delete"
 
 
 @dataclass
