@@ -19,14 +19,14 @@ _SAID = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _SENTENCE = re.compile(r"[A-Z][a-z]*(?: [^,]+)+")
 
 
-class Malformed(NamedTuple):
+class Misreading(NamedTuple):
     """What is wrong with a text, and where."""
 
     message: str
     place: int
 
 
-def malformed(text: str, what: str, complete: bool = False) -> Malformed | None:
+def malformed(text: str, what: str, complete: bool = False) -> Misreading | None:
     """What is wrong with a "query" or an "update"; None if nothing is, or if it is not known. It is `complete` if
     rdflib could read all of it."""
     import pyoxigraph
@@ -44,9 +44,9 @@ def malformed(text: str, what: str, complete: bool = False) -> Malformed | None:
             return None  # a variable that is asked for twice has a column, which is allowed
         found = _SAID.fullmatch(str(problem))
         if found is None:
-            return Malformed(str(problem).partition("\n")[0], 0)
+            return Misreading(str(problem).partition("\n")[0], 0)
         place = _place(text, int(found[1]), int(found[2]))
-        return Malformed(_message(found[3], complete, not text[place:].strip()), place)
+        return Misreading(_message(found[3], complete, not text[place:].strip()), place)
     except (OSError, RuntimeError, ValueError):
         return None  # it could be read, and its evaluation is ours
     return None

@@ -17,7 +17,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tidelog.errors import Source, Span, TidelogError, error
-from tidelog.rdf.sparql.syntax import Malformed, malformed
+from tidelog.rdf.sparql.syntax import Misreading, malformed
 
 _lock = threading.Lock()  # the parser and how it spells numbers are rdflib's, for the whole process
 
@@ -120,7 +120,7 @@ def _rdflib(text: str, what: str) -> Iterator[None]:
                 yield
         except ParseBaseException as problem:
             _refuse(malformed(text, what), text, what)  # it knows the place better
-            _refuse(Malformed(problem.msg, problem.loc), text, what)
+            _refuse(Misreading(problem.msg, problem.loc), text, what)
         except RecursionError:
             raise error("TL1454", f"this SPARQL {what} is nested too deeply") from None
         except TidelogError:
@@ -132,7 +132,7 @@ def _rdflib(text: str, what: str) -> Iterator[None]:
             rdflib.NORMALIZE_LITERALS, says.disabled = before, said
 
 
-def _refuse(found: Malformed | None, text: str, what: str) -> None:
+def _refuse(found: Misreading | None, text: str, what: str) -> None:
     if found is not None:
         span = Span(Source(f"<{what}>", text), found.place, min(found.place + 1, len(text)))
         raise error("TL1454", f"this is no SPARQL {what}: {found.message}", span) from None
