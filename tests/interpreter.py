@@ -13,7 +13,7 @@ from typing import Any
 
 import oracle
 from state_oracle import Entry, Patient, State
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
 from tidelog.plan import core, steps
 from tidelog.plan.flatten import flatten

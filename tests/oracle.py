@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.lang import tree
 from tidelog.values import Kind

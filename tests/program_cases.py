@@ -19,7 +19,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RecordType
 from tidelog.errors import Report
 from tidelog.io.bad_rows import BadRows

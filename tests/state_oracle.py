@@ -19,7 +19,7 @@ from hypothesis import reject
 
 import oracle
 from strategies.budget import TOTAL
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.strata import Stratum
 from tidelog.lang import tree
 

@@ -8,7 +8,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "tidelog"
 
 LAYERS = [
-    "version", "cache", "errors", "room", "deadline", "values", "floats", "functors", "patterns", "formats",
+    "version", "plain", "arrow", "cache", "errors", "room", "deadline", "values", "floats", "functors", "patterns",
+    "formats",
     "lang", "analysis", "plan", "store", "io", "evaluate", "epochs", "wire", "exchange", "net", "state", "local",
     "spark", "rdf", "explain", "session", "cli", "__main__",
 ]  # fmt: skip

@@ -19,7 +19,8 @@ import numpy as np
 
 from benchmarks.elastic.engines import Plain, Unavailable, engine_of
 from benchmarks.elastic.jobs import MIXED, SMALL, EpochKey, Job
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.engine import Engine
 from tidelog.epochs.report import EpochReport

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.elastic.jobs import Options
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.engine import Engine, EngineOptions, make_engine
 from tidelog.epochs.report import EpochReport

@@ -18,7 +18,7 @@ RUN = """
 import json, resource, sys, time, gc
 gc.disable()
 from pathlib import Path
-from tidelog.cli.front import checked_file
+from tidelog.cli.loading import checked_file
 from tidelog.session import Session
 program = Path(sys.argv[1])
 start = time.process_time()

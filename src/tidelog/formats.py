@@ -11,12 +11,12 @@ writers are named here, as "module:function", and imported when one is needed: a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
 from tidelog.errors import InternalError
+from tidelog.plain import dataclass
 
 TEXT, JSON, SQLITE, PARQUET, ORC, ARROW, SIZE = "text", "json", "sqlite", "parquet", "orc", "arrow", "size"
 

@@ -6,8 +6,7 @@ overloaded; the checker picks the signature whose kinds fit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tidelog.plain import dataclass
 from tidelog.values import Kind
 
 N, U, F, S, R = Kind.NUMBER, Kind.UNSIGNED, Kind.FLOAT, Kind.SYMBOL, Kind.RECORD

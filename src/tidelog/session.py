@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tidelog.cli.main import command_line
+from tidelog.cli.command_line import command_line
 from tidelog.errors import TidelogError
 
 PROGRAM = """

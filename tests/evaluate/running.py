@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.errors import Report
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.limits import Limits

@@ -16,7 +16,7 @@ import numpy as np
 
 from strategies.engine import column_types, value_of, word_of
 from strategies.epochs import Facts
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.stages import PlanRun
 from tidelog.exchange.dynamic import bits

@@ -13,7 +13,7 @@ import oracle
 from strategies.budget import examples, note_seed
 from strategies.engine import checked_program
 from strategies.programs import Example, programs
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.errors import TidelogError
 from tidelog.plan.flatten import flatten
 from tidelog.plan.orders.delta import delta_plans

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tidelog.cli.main import command_line
+from tidelog.cli.command_line import command_line
 from tidelog.errors import TidelogError
 from tidelog.rdf.graph import Graph
 

@@ -14,7 +14,7 @@ import pytest
 from frame_subject import external
 
 from program_cases import CASES, Case, Tables, lines, table_rows
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.epochs.engine import EngineOptions
 from tidelog.session import Session

@@ -71,7 +71,7 @@ def test_spark_submit_runs_a_program(reach: Path) -> None:
 
 COMMANDS = """
 import io, sys
-from tidelog.cli.main import command_line
+from tidelog.cli.command_line import command_line
 
 class Typed(io.StringIO):
     @property

@@ -13,7 +13,8 @@ import numpy as np
 
 import oracle
 from strategies.programs import Example
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type
 from tidelog.errors import Report
 from tidelog.evaluate.bindings import Words

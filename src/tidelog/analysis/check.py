@@ -6,55 +6,23 @@ errors at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
-from tidelog.analysis.clauses.flat import Clause, clauses_of
+from tidelog.analysis.checked import Checked
+from tidelog.analysis.clauses.flat import clauses_of
 from tidelog.analysis.clauses.inline import inline
 from tidelog.analysis.components.expand import expand
 from tidelog.analysis.names.check import check_names
-from tidelog.analysis.names.directives import check_directives, directives_of
+from tidelog.analysis.names.directives import check_directives
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.names.orders import warn_of_plans
 from tidelog.analysis.safety import check_grounded
-from tidelog.analysis.size_limits import SizeLimits
-from tidelog.analysis.strata import DependencyGraph, Stratum
+from tidelog.analysis.strata import DependencyGraph
 from tidelog.analysis.types.declarations import types_of
-from tidelog.analysis.types.system import RelationInfo, TypeSystem
-from tidelog.analysis.types.typing import ClauseTypes, infer
-from tidelog.errors import Diagnostic, Report
+from tidelog.analysis.types.typing import infer
+from tidelog.errors import Report
 from tidelog.lang import tree
 from tidelog.lang.depth import deep_recursion
 
 DEPRECATED = "TL0105"
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A program that means something: flat, typed, safe and stratified."""
-
-    program: tree.Program
-    types: TypeSystem
-    clauses: list[Clause]
-    clause_types: list[ClauseTypes]
-    strata: list[Stratum]
-    warnings: tuple[Diagnostic, ...]
-
-    @property
-    def relations(self) -> dict[str, RelationInfo]:
-        return self.types.relations
-
-    def directives(self, *kinds: str) -> list[tree.Directive]:
-        """The directives of these kinds, the old qualifiers `input`, `output` and `printsize` included."""
-        return [d for d in self._directives if d.kind in kinds]
-
-    @cached_property
-    def _directives(self) -> list[tree.Directive]:
-        return directives_of(self.program)
-
-    @cached_property
-    def size_limits(self) -> SizeLimits:
-        return SizeLimits(self._directives)
 
 
 def check(program: tree.Program, report: Report | None = None) -> Checked:

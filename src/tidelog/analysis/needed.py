@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import replace
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.strata import Stratum
 from tidelog.lang import tree
+from tidelog.plain import replace
 
 
 def only_needed(checked: Checked) -> Checked:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from tidelog.analysis.clauses.flat import Clause, too_long
 from tidelog.analysis.recursion import component_numbers
 from tidelog.errors import Report, Span
 from tidelog.lang import tree
+from tidelog.plain import dataclass
 
 MOST_RECURSIVE = 100
 """Each of them takes an order of the whole body."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 MOST_NAMES = 2000
 MOST_QUESTIONS = 20
@@ -11,6 +10,8 @@ MOST_QUESTIONS = 20
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A help text that offers the known name nearest to this one, if any is near."""
+    from difflib import get_close_matches  # only who has made a mistake waits for it
+
     near = get_close_matches(name, list(known)[:MOST_NAMES], n=1)
     return f"did you mean `{near[0]}`?" if near else None
 

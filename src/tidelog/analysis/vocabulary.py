@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types.system import RelationInfo

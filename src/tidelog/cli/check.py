@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from tidelog.cli.front import (
-    IncludeDirs,
-    Legacy,
-    Macros,
-    NoWarnings,
-    ProgramFile,
-    checked_file,
-    parse_file,
-    show_warnings,
-)
+from tidelog.cli.front import IncludeDirs, Legacy, Macros, NoWarnings, ProgramFile
+from tidelog.cli.loading import checked_file, parse_file, show_warnings
 from tidelog.errors import Report, TidelogError
 from tidelog.lang import tree
 from tidelog.lang.load import DIALECTS

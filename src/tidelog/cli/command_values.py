@@ -11,7 +11,7 @@ from tidelog.cli.commands import Struct
 from tidelog.errors import error
 from tidelog.io.order import sorted_table
 from tidelog.io.record_text import base_type
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 from tidelog.values import Kind
 
 

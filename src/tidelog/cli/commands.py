@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,9 @@ from tidelog.analysis.suggest import did_you_mean
 from tidelog.cli.shell_help import no_statement
 from tidelog.cli.statements import FIRST_WORDS, Statement
 from tidelog.errors import Report, Source, Span, TidelogError, error
-from tidelog.lang.parsing import TreeBuilder, load_grammar, syntax_error, unescape
+from tidelog.lang.escapes import unescape
+from tidelog.lang.parsing import TreeBuilder, load_grammar, syntax_error
+from tidelog.plain import dataclass
 
 WORDS = (
     "start", "insert", "delete", "commit", "dump_changes", "dump", "rollback", "clear", "echo", "timestamp",

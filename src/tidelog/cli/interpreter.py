@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from threading import TIMEOUT_MAX
 from typing import Any
 
@@ -17,6 +16,7 @@ from tidelog.cli.statements import Statement
 from tidelog.cli.transaction import Transaction
 from tidelog.errors import Source, TidelogError, error, listed
 from tidelog.io.order import sorted_table
+from tidelog.plain import replace
 from tidelog.session import Epoch, Session
 
 

@@ -1,81 +1,19 @@
-"""The `tidelog` command: thin shells over the library, one file per command."""
+"""The `tidelog` command: thin shells over the library, one file per command.
+
+A run with the usual options needs no typer (`plain_options.py`); everything else is `command_line.py`'s.
+"""
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import warnings
-from collections.abc import Sequence
-from importlib import import_module
-from typing import TextIO
+from typing import Any, TextIO
 
-import typer
-
-from tidelog.cli.usage import STATUS, UsageError, wrong_usage
+from tidelog.cli.plain_options import plain_run
 from tidelog.errors import InternalError, TidelogError, TidelogWarning, error
 from tidelog.version import VERSION
-
-COMMANDS = {
-    "run": "run.run", "check": "check.check", "plan": "plan.plan", "shell": "shell.shell", "profile": "profile.profile",
-    "bootstrap": "bootstrap.bootstrap", "update": "update.update", "query": "query.query", "state": "state.state",
-    "compact": "state.compact", "verify": "state.verify", "net": "net.app", "rdf": "rdf.app",
-}  # fmt: skip
-"""Where each command, or group of commands, is."""
-
-SUMMARIES = {
-    "run": "Evaluate a program: read .input facts, write .output relations.",
-    "check": "Check a program and say what is wrong with it, all at once.",
-    "plan": "Print how a program is evaluated; of an NDlog program, the rules as its nodes run them.",
-    "shell": "Change facts and ask queries, at a prompt or from a script on standard input.",
-    "profile": "Show where a run spent its time and memory.",
-    "bootstrap": "Evaluate a program from its .input facts and keep everything in a state directory, "
-    "for `tidelog update`.",
-    "update": "Delete and insert facts, and bring everything that follows from them up to date.",
-    "query": "The answers to a query, as the shell gives them. Needs no lock: others may be writing.",
-    "state": "What a state directory holds: its epochs, sizes, last changes, and who writes it.",
-    "compact": "Fold all changes into new snapshots. Sessions do this by themselves, a little at a time.",
-    "verify": "Check that a state directory is whole (checksums, counts) and, with --full, right.",
-    "net": "Network Datalog: run a protocol on many nodes, or check it.",
-    "rdf": "RDF: triples, what follows from them, and SPARQL.",
-}
-"""The first words of each, for the list of all, which is shown without importing them; a test compares."""
-
-
-def command_line(arguments: Sequence[str]) -> typer.Typer:
-    """The command that the arguments name, or all of them; for the list of all, only what it says of them."""
-    app = typer.Typer(
-        help="Tidelog: a Datalog engine for data that keeps changing.", no_args_is_help=True, add_completion=False,
-        pretty_exceptions_enable=False,
-    )  # fmt: skip
-    app.callback()(options)
-    if list(arguments) in ([], ["--help"], ["--version"]):
-        for name, summary in SUMMARIES.items():
-            app.command(name, help=summary)(_listed)
-        return app
-    for name in [arguments[0]] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        module, _, attribute = COMMANDS[name].partition(".")
-        command = getattr(import_module(f"tidelog.cli.{module}"), attribute)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
-        else:
-            app.command(name)(command)
-    return app
-
-
-def _listed() -> None:
-    """Stands for a command where only the list of all is shown."""
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"tidelog {VERSION}")
-        raise typer.Exit
-
-
-def options(
-    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
-) -> None:
-    """Tidelog: a Datalog engine for data that keeps changing."""
 
 
 def _show_warning(
@@ -93,32 +31,56 @@ def _show_warning(
 
 
 def main() -> None:
-    """Run a command. A user's mistake ends with its message and exit code 1, never with a traceback; a mistake of ours
-    with exit code 70, and its traceback in a file."""
-    warnings.showwarning = _show_warning
+    """Run a command and end the process."""
     gc.disable()  # a command builds trees, uses them and ends: there is no garbage worth a search
+    plain = plain_run(sys.argv[1:])
+    status = run_command(sys.argv[1:], plain)
+    if plain is not None and status == 0:
+        os._exit(0)  # all is written and nobody else is there: taking everything apart would take 15 ms
+    sys.exit(status)
+
+
+def run_command(arguments: list[str], plain: dict[str, Any] | None) -> int:
+    """Its exit code. A user's mistake ends with its message and code 1, never with a traceback; a mistake of ours with
+    code 70, and its traceback in a file."""
+    warnings.showwarning = _show_warning
     try:
-        status = command_line(sys.argv[1:])(prog_name="tidelog", standalone_mode=False)
-    except UsageError as problem:
-        print(wrong_usage(problem), file=sys.stderr)
-        sys.exit(STATUS)
+        status = _command(arguments, plain)
+        sys.stdout.flush()
+        sys.stderr.flush()
     except TidelogError as problem:
         print(problem, file=sys.stderr)
-        sys.exit(1)
+        return 1
     except MemoryError:
         print(error("TL0910", "memory ran out", help="more memory, or less data"), file=sys.stderr)
-        sys.exit(1)
+        return 1
     except BrokenPipeError:
         sys.stderr.close()
-        sys.exit(141)
+        return 141
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        return 130
     except Exception as problem:
         print(_bug(problem), file=sys.stderr)
-        sys.exit(70)
-    if isinstance(status, int):
-        sys.exit(status)
+        return 70
+    return status if isinstance(status, int) else 0
+
+
+def _command(arguments: list[str], plain: dict[str, Any] | None) -> object:
+    """Run the command that the arguments name; what it returns, or the exit code of arguments that name none."""
+    if plain is not None:
+        from tidelog.cli.running import run_program
+
+        run_program(**plain)
+        return None
+    from tidelog.cli.command_line import command_line
+    from tidelog.cli.usage import STATUS, UsageError, wrong_usage
+
+    try:
+        return command_line(arguments)(prog_name="tidelog", standalone_mode=False)
+    except UsageError as problem:
+        print(wrong_usage(problem), file=sys.stderr)
+        return STATUS
 
 
 def _bug(problem: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidelog.cli.front import threads_of
+from tidelog.cli.loading import threads_of
 from tidelog.cli.on_spark import Master, spark_if_wanted
 
 if TYPE_CHECKING:

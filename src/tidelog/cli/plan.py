@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tidelog.cli.front import IncludeDirs, Legacy, Macros, NoWarnings, ProgramFile, checked_file
+from tidelog.cli.front import IncludeDirs, Legacy, Macros, NoWarnings, ProgramFile
+from tidelog.cli.loading import checked_file
 from tidelog.errors import error
 
 STRATEGIES = ("batch", "elastic")

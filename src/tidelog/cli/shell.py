@@ -22,9 +22,8 @@ from tidelog.cli.front import (
     NoWarnings,
     ProgramFile,
     Timeout,
-    checked_file,
-    threads_of,
 )
+from tidelog.cli.loading import checked_file, threads_of
 from tidelog.cli.on_spark import Master, spark_if_wanted
 from tidelog.cli.statements import Statements
 from tidelog.errors import TidelogError, error

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tidelog.errors import LineOrigin, Source, Span
+from tidelog.plain import dataclass
 
 CHANGES = ("insert", "delete", "insert_or_update", "delete_key", "modify")
 FIRST_WORDS = {

@@ -7,12 +7,12 @@ script.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidelog.cli.command_values import row_of, tuples_of
 from tidelog.cli.commands import ChangeCommand
 from tidelog.errors import Diagnostic, Span, TidelogError
+from tidelog.plain import dataclass, field, replace
 from tidelog.session import Epoch, Session
 
 

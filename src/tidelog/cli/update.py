@@ -17,9 +17,8 @@ from tidelog.cli.front import (
     SkipBadRows,
     StateDir,
     Timeout,
-    checked_file,
-    end_epoch,
 )
+from tidelog.cli.loading import checked_file, end_epoch
 from tidelog.cli.on_spark import Master, spark_if_wanted
 from tidelog.errors import Report, TidelogWarning
 

@@ -13,11 +13,11 @@ from types import ModuleType
 
 
 class _Hidden:
-    """A finder that finds no pandas."""
+    """A finder that finds no pandas, and nothing of its intervals of time."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
-        if name == "pandas":
+        if name in ("pandas", "dateutil"):
             raise ModuleNotFoundError(name)
 
 

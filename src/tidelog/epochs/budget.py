@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
 
+from tidelog.plain import dataclass, field
 from tidelog.store.update import UNLIMITED, OverBudget
 
 LOOKS = 3

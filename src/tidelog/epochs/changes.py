@@ -8,13 +8,13 @@ stream, a change set carries its batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.rows import among, distinct
+from tidelog.plain import dataclass, field
 
 Batch = tuple[str, int]
 """The name of a stream and the number of a batch of it."""

@@ -12,13 +12,13 @@ a user's mistake, a limit or Ctrl-C, leaves them at the epoch before.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Generic
 
 from tidelog.epochs.budget import Allowance, Policy
 from tidelog.epochs.changes import Batch
 from tidelog.epochs.holder import Changing, Forgetful, GivenFacts, Holder, Keeper, Position, Report
 from tidelog.epochs.report import EpochSummary, StratumReport
+from tidelog.plain import replace
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store.update import UNLIMITED, OverBudget
 

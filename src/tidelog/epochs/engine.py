@@ -8,14 +8,13 @@ epoch by epoch, by whatever strategy. Rows are words of the engine's own diction
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.budget import Policy
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.driver import Driver
@@ -26,6 +25,7 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.facts import Facts
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.profile import Recorder
+from tidelog.plain import dataclass, field
 from tidelog.plan.orders.paper_terms import Switches
 from tidelog.store import Database, Relation
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from tidelog.epochs.budget import Allowance, CostAnew
 from tidelog.epochs.changes import Batch
 from tidelog.epochs.report import EpochSummary
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan.stateful import StatefulStratum
 
 GivenFacts = TypeVar("GivenFacts")

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidelog import room
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.budget import Allowance, CostAnew
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.report import EpochReport
@@ -34,6 +33,7 @@ from tidelog.evaluate.statistics import INDEXING
 from tidelog.evaluate.updates.aggregates import AggregateUpdate
 from tidelog.evaluate.updates.equivalences import EquivalenceUpdate
 from tidelog.evaluate.updates.signed_counts import StratumUpdate
+from tidelog.plain import dataclass
 from tidelog.plan.rewrites.read_classes import classes_of
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database, Relation, pair_changes, present, release_spare

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidelog import room
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.budget import CostAnew
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.report import EpochReport

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import cast
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.profile import Profile
+from tidelog.plain import dataclass, field
 from tidelog.store import PairRows
 
 

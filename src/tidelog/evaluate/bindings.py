@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidelog.plain import dataclass, field
 from tidelog.store.memory import Words
 
 __all__ = ["Bindings", "Words"]

@@ -7,7 +7,6 @@ that was evaluated anew, to its size.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from tidelog.evaluate.anew import mark_changes
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.state import State
+from tidelog.plain import dataclass
 from tidelog.store import NEVER, Relation
 
 INSERT, DELETE, UPDATE = range(3)

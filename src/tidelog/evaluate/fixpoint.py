@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from tidelog.evaluate.special import ChoiceGate, EquivalenceGate, Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import SubsumptionGate, reads
+from tidelog.plain import replace
 from tidelog.plan import steps
 from tidelog.plan.gates import GatePlan
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum

@@ -12,12 +12,12 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tidelog import room
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.machine_memory import default_memory
+from tidelog.plain import dataclass, field, fields, replace
 from tidelog.room import MemoryLimit, resident_bytes
 
 if TYPE_CHECKING:

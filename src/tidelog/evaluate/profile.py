@@ -12,12 +12,12 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidelog.analysis.clauses import Clause
 from tidelog.errors import error
+from tidelog.plain import asdict, dataclass
 
 FORMAT = 2
 

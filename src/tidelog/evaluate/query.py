@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.analysis.types.typing import ClauseTypes
@@ -25,6 +25,7 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
 from tidelog.lang import tree
 from tidelog.lang.souffle import parse_query
+from tidelog.plain import dataclass, replace
 from tidelog.plan.program import plan_stratum
 from tidelog.plan.rewrites.read_classes import rules_by_classes
 from tidelog.plan.stateful import flat_rules

@@ -10,16 +10,16 @@ Cost of commit and undo: proportional to the rows that the update has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.profile import Recorder
 from tidelog.evaluate.rows import among
+from tidelog.plain import dataclass, field
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum, stateful_program
 from tidelog.store import NEVER, Database, PairRows, Relation, release_spare
 

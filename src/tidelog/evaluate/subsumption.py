@@ -12,7 +12,6 @@ anew without them when they are many, or at once if some plan could still see th
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from tidelog.evaluate.context import Context
 from tidelog.evaluate.special import Gate
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.statistics import Statistics
+from tidelog.plain import replace
 from tidelog.plan import core, steps
 from tidelog.plan.orders.estimate import Estimate
 from tidelog.plan.orders.order import order

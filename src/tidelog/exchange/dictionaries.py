@@ -8,13 +8,13 @@ them, so that no join translates. Cost: every process has all texts and records 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.errors import InternalError, error
+from tidelog.plain import dataclass, field
 from tidelog.store import Database
 
 MOST_NUMBERS = 1 << 32

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.changes import NetChange
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.facts import Facts, enter

@@ -6,12 +6,12 @@ Kernels and numpy compute it alike: the upper half of the word times a constant,
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
+from tidelog.plain import replace
 from tidelog.plan import steps
 from tidelog.plan.exchange.placement import Placement
 from tidelog.plan.steps import AtHome, Compute, Const, Filter, Slot

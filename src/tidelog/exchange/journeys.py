@@ -8,7 +8,6 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from tidelog.evaluate.context import Context
 from tidelog.evaluate.stages import PlanRun
 from tidelog.exchange.homes import FIRST, homes, with_homes
 from tidelog.exchange.waves import Waves
+from tidelog.plain import replace
 from tidelog.plan import steps
 from tidelog.plan.exchange.cut import legs
 from tidelog.plan.steps import Everyone, FirstWorker, HoldersOf, HomeOf, Receive, Send, Slot

@@ -10,7 +10,6 @@ markers of the next iteration's first wave. A stratum of which nothing travels r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from tidelog.exchange.dictionaries import Entries, Extent, entries_since, learn
 from tidelog.exchange.homes import FIRST, holders, with_homes
 from tidelog.exchange.journeys import Journey, hops_of_matches, tells_others
 from tidelog.exchange.waves import Waves
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan import steps
 from tidelog.plan.exchange.cut import Placements, cut, hops
 from tidelog.plan.program import StratumPlan, plan_stratum

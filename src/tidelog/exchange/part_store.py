@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.one_store import Functors, OneStore, Strategy, Updater
 from tidelog.epochs.report import EpochReport
 from tidelog.evaluate.anew import mark_changes

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import InternalError
@@ -50,6 +50,7 @@ from tidelog.exchange.questions import (
 from tidelog.exchange.transport import WaitingTransport
 from tidelog.exchange.waves import narrow
 from tidelog.lang import tree
+from tidelog.plain import dataclass, replace
 from tidelog.plan.exchange.placement import Placement, place
 from tidelog.plan.stateful import stateful_program
 from tidelog.room import resident_bytes

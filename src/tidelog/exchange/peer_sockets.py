@@ -16,7 +16,6 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ import zmq
 from tidelog.errors import error
 from tidelog.exchange.credits import Debts, Frames, Window
 from tidelog.exchange.transport import PeerFailed, Traffic
+from tidelog.plain import dataclass
 from tidelog.wire.messages import Message, Messages
 from tidelog.wire.sockets import Socket, Sockets, is_near, received
 

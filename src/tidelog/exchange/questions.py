@@ -6,7 +6,6 @@ the same for all. Strata go by their number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from tidelog.exchange.dictionaries import Entries, Extent
 from tidelog.exchange.waves import GaveUp, Marker, Portion
+from tidelog.plain import dataclass, field
 from tidelog.store.update import UNLIMITED
 from tidelog.wire.messages import Message
 

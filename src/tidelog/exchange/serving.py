@@ -8,7 +8,6 @@ the process goes on, and waits for the next question. It ends when it is told to
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 import zmq
 
@@ -16,6 +15,7 @@ from tidelog.errors import TidelogError
 from tidelog.exchange.peer_sockets import PeerAddress, PeerGone, SocketTransport
 from tidelog.exchange.transport import PeerFailed
 from tidelog.exchange.workers import Contract, Worker
+from tidelog.plain import dataclass
 from tidelog.room import resident_bytes
 from tidelog.wire.life import Pulse
 from tidelog.wire.messages import Beat, Done, Failed, Hello, Message, Messages, Refused

@@ -7,11 +7,11 @@ the attempt goes on to its end; in which order they arrive, nobody may rely on. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
 
+from tidelog.plain import dataclass, fields
 from tidelog.wire.messages import Message
 
 WORD = 8

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.transport import PeerFailed, WaitingTransport
+from tidelog.plain import dataclass
 from tidelog.wire.messages import Message
 
 

@@ -9,10 +9,10 @@ them, `serving.py` is what each of them runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tidelog.exchange.transport import Peer, WaitingTransport
+from tidelog.plain import dataclass
 from tidelog.wire.keys import Keys
 from tidelog.wire.messages import Message
 

@@ -11,7 +11,6 @@ import contextlib
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -21,6 +20,7 @@ from tidelog.errors import Diagnostic, InternalError, TidelogError
 from tidelog.exchange.peer_sockets import abort_from_outside
 from tidelog.exchange.serving import Leave, Meet, Pause, PeerHello, Stopped, spoken
 from tidelog.exchange.workers import Contract, Factory
+from tidelog.plain import replace
 from tidelog.wire.keys import Keys
 from tidelog.wire.messages import Beat, Failed, Message
 from tidelog.wire.problems import Problem

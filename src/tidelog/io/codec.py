@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidelog import room
 from tidelog.analysis.types import AdtType, RecordType, RelationInfo, Type, TypeSystem
+from tidelog.arrow import numbers as arrow_numbers
+from tidelog.arrow import pc
 from tidelog.errors import error
 from tidelog.floats import float_words
 from tidelog.io.distinct import distinct_texts
@@ -93,13 +94,13 @@ def decode_column(
 ) -> pa.ChunkedArray:
     words = np.ascontiguousarray(column, np.int64)
     if kind not in (Kind.SYMBOL, Kind.RECORD):
-        return pa.chunked_array([pa.array(words).view(ARROW_TYPES[kind])])
+        return pa.chunked_array([arrow_numbers(words, ARROW_TYPES[kind])])
     if kind is Kind.SYMBOL and not compact:
         parts = (words[start : start + _CHUNK] for start in range(0, max(len(words), 1), _CHUNK))
         return pa.chunked_array([pc.cast(database.symbols.decode(part), pa.string()) for part in parts])
     distinct, codes = _distinct(words) if kind is Kind.SYMBOL else np.unique(words, return_inverse=True)
     texts = database.symbols.decode(distinct) if kind is Kind.SYMBOL else _texts(distinct, declared, database)
-    coded = pa.DictionaryArray.from_arrays(pa.array(codes.reshape(-1)), texts)
+    coded = pa.DictionaryArray.from_arrays(arrow_numbers(codes.reshape(-1)), texts)
     return pa.chunked_array([coded] if compact else _expanded(coded))
 
 

@@ -12,13 +12,12 @@ Rows have names, too: dicts, which never go by position; named tuples, Spark's r
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Diagnostic, Severity, TidelogError, error
+from tidelog.plain import dataclass, fields, is_dataclass
 
 CHANGE, EPOCH = "_change_type", "_epoch"
 """What the rows of a change feed say beside their facts."""
@@ -119,8 +118,8 @@ def names_of_row(row: Any) -> tuple[str, ...] | None:
     if isinstance(row, tuple):
         names = getattr(row, "_fields", None) or getattr(row, "__fields__", None)  # of a named tuple; of a Spark row
         return None if names is None else tuple(names)
-    if dataclasses.is_dataclass(row) and not isinstance(row, type):
-        return tuple(f.name for f in dataclasses.fields(row))
+    if is_dataclass(row) and not isinstance(row, type):
+        return tuple(f.name for f in fields(row))
     return None
 
 

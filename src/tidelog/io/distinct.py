@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from tidelog.arrow import pc
 
 
 def distinct_texts(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:

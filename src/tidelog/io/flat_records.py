@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidelog.analysis.types import RecordType, Type
+from tidelog.arrow import pc
 from tidelog.io.numbers import ARROW_TYPES, float_texts
 from tidelog.io.record_text import BLANKS, Quotes, base_type, symbol_text
 from tidelog.values import Kind

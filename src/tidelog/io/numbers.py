@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from tidelog.arrow import pc
 from tidelog.values import Kind, fits
 
 ARROW_TYPES = {

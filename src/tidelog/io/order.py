@@ -7,13 +7,12 @@ this is the same order. Each column is turned into codes that sort as its values
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from tidelog.arrow import FEW, bytes_of, numbers, pc, texts_of
 from tidelog.io.distinct import distinct_texts
+from tidelog.plain import dataclass
 
 _CHUNK = 1 << 20
 
@@ -33,8 +32,8 @@ class Coded:
         if self.values is None:
             with np.errstate(over="ignore"):
                 words = codes + np.uint64(self.lowest % 2**64)
-            return pa.array(words.view(np.int64)).view(self.type)
-        indices = pa.array(codes.astype(np.int32 if len(self.values) < 2**31 else np.int64))
+            return numbers(words, self.type)
+        indices = numbers(codes.astype(np.int32 if len(self.values) < 2**31 else np.int64))
         return pa.DictionaryArray.from_arrays(indices, self.values)
 
 
@@ -77,13 +76,24 @@ def _coded(column: pa.ChunkedArray) -> Coded:
         return _coded_integers(column)
     if pa.types.is_floating(column.type):
         values, codes = np.unique(column.to_numpy(), return_inverse=True)
-        return Coded(codes.reshape(-1).astype(np.uint64), _bits(len(values)), values=pa.array(values))
+        return Coded(codes.reshape(-1).astype(np.uint64), _bits(len(values)), values=numbers(values))
+    if len(column) <= FEW:
+        return _coded_few(column)
     texts, codes = distinct_texts(column)
     texts = _shorter(texts)
     order = pc.sort_indices(texts)
     ranks = np.empty(len(texts), np.uint64)
     ranks[order.to_numpy()] = np.arange(len(texts), dtype=np.uint64)
     return Coded(ranks[codes], _bits(len(texts)), values=texts.take(order))
+
+
+def _coded_few(column: pa.ChunkedArray) -> Coded:
+    """The same, in Python. Texts are in the order of their bytes, as Arrow's are."""
+    texts = [b for chunk in column.chunks for b in bytes_of(chunk)]
+    values = sorted(set(texts))
+    ranks = {text: rank for rank, text in enumerate(values)}
+    codes = np.fromiter((ranks[text] for text in texts), np.uint64, len(texts))
+    return Coded(codes, _bits(len(values)), values=texts_of(values))
 
 
 def _coded_integers(column: pa.ChunkedArray) -> Coded:

@@ -6,7 +6,6 @@ format follows the file's name; that of a folder follows what is in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from tidelog.analysis.types import RelationInfo
@@ -14,6 +13,7 @@ from tidelog.errors import Span, error
 from tidelog.formats import FORMATS, SQLITE, TEXT, format_of_io, format_of_name
 from tidelog.io.folders import format_of_folder
 from tidelog.lang import tree
+from tidelog.plain import dataclass
 
 TEXT_PARAMETERS = ("delimiter", "headers", "rfc4180", "columns")
 STREAM_NAMES = {"input": "<stdin>", "output": "<stdout>"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,6 +18,7 @@ from tidelog.io.place import Place, input_place
 from tidelog.io.streams import opened
 from tidelog.io.tables import nullary_table
 from tidelog.lang import tree
+from tidelog.plain import replace
 
 
 def read_facts(

@@ -15,9 +15,9 @@ from contextlib import closing
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
+from tidelog.arrow import pc
 from tidelog.errors import Diagnostic, TidelogError, error
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.columns import chosen_columns

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, Type, TypeSystem
+from tidelog.arrow import pc
 from tidelog.errors import Diagnostic, Report, TidelogError, error
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.columns import NamedRows, chosen_columns, names_of_row, values_of_row, wrong_width

@@ -8,7 +8,6 @@ quoted. Unlike in Soufflé a quoted field may also contain line ends.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -18,6 +17,7 @@ from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.numbers import ARROW_TYPES, NotANumber, number_of
 from tidelog.io.place import Place
 from tidelog.io.record_text import MalformedRecord, parse
+from tidelog.plain import dataclass, field
 from tidelog.values import Kind
 
 

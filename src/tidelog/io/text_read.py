@@ -10,25 +10,27 @@ something odd in it; memory is bounded by a window besides the result.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as csv
 
 from tidelog import room
+from tidelog.arrow import pc
 from tidelog.io.arrow_memory import reader_of
 from tidelog.io.bad_rows import BadRows, FactLine
 from tidelog.io.flat_records import not_plain
 from tidelog.io.numbers import ARROW_TYPES, numbers_of
 from tidelog.io.record_text import MalformedRecord, parse
 from tidelog.io.text_lines import FactLineReader, TextLayout
+from tidelog.plain import dataclass, field
 from tidelog.values import Kind
 
 WINDOW = 32 << 20
 PIECE = 256 << 10
+SMALL = 8 << 10
+"""Bytes that are read line by line before Arrow has made itself ready to read text."""
 
 
 def read_text(
@@ -77,7 +79,7 @@ class _TextReader:
         room.ensure(len(window))
         if b"\r" in window:
             window = _with_line_feeds(window, self.layout.rfc4180)
-        table = self.fast(window, typed=True)
+        table = self.fast(window, typed=True) if len(window) > SMALL else None
         if table is not None:
             self.add([table.column(str(p)) for p in self.layout.positions], self.lines_in(window, table))
             return
@@ -94,7 +96,7 @@ class _TextReader:
         self.line += lines
 
     def read_piece(self, piece: bytes) -> None:
-        for typed in (True, False):
+        for typed in (True, False) if len(piece) > SMALL else ():
             table = self.fast(piece, typed)
             columns = None if table is None else self.converted(table)
             if table is not None and columns is not None:

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as csv
 
 from tidelog.analysis.types import RelationInfo, Type, TypeSystem
+from tidelog.arrow import FEW, bytes_of, pc, texts_of
 from tidelog.errors import Diagnostic, Severity
 from tidelog.io.numbers import float_texts
 from tidelog.io.place import Place
@@ -38,7 +38,10 @@ def text_parts(place: Place, info: RelationInfo, types: TypeSystem, table: pa.Ta
     columns = [_prepared(c.combine_chunks(), t, place.rfc4180) for c, t in zip(table.columns, declared, strict=True)]
     for start in range(0, table.num_rows, BATCH):
         parts = [column.slice(start, BATCH) for column in columns]
-        yield _numbers(parts, place.delimiter) if plain else _joined(parts, place.delimiter)
+        if len(parts[0]) <= FEW:
+            yield _joined_few(parts, place.delimiter)
+        else:
+            yield _numbers(parts, place.delimiter) if plain else _joined(parts, place.delimiter)
 
 
 def _numbers(columns: list[pa.Array], delimiter: str) -> memoryview:
@@ -60,6 +63,15 @@ def _joined(columns: list[pa.Array], delimiter: str) -> memoryview:
     return memoryview(data)[: int(np.frombuffer(offsets, width)[len(lines)])]
 
 
+def _joined_few(columns: list[pa.Array], delimiter: str) -> bytes:
+    """The same, in Python."""
+    texts = [
+        bytes_of(column) if pa.types.is_dictionary(column.type) else [b"%d" % value for value in column.to_pylist()]
+        for column in columns
+    ]
+    return b"".join(delimiter.encode().join(row) + b"\n" for row in zip(*texts, strict=True))
+
+
 def _texts(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         return column.dictionary.take(column.indices)
@@ -78,8 +90,11 @@ def _prepared(column: pa.Array | pa.ChunkedArray, declared: Type, rfc4180: bool)
     elif declared.kind is Kind.RECORD:
         texts = _printed_records(texts, declared, rfc4180)
     if rfc4180 and declared.kind is not Kind.FLOAT:
-        doubled = pc.replace_substring(texts, '"', '""')
-        texts = pc.binary_join_element_wise('"', doubled, '"', "")
+        if len(texts) <= FEW:
+            texts = texts_of([b'"%b"' % text.replace(b'"', b'""') for text in bytes_of(texts)])
+        else:
+            doubled = pc.replace_substring(texts, '"', '""')
+            texts = pc.binary_join_element_wise('"', doubled, '"', "")
     return pa.DictionaryArray.from_arrays(column.indices, texts)
 
 
@@ -99,8 +114,14 @@ def unreadable(place: Place, info: RelationInfo, table: pa.Table) -> list[Diagno
         if kind is not Kind.SYMBOL or not column.num_chunks:
             continue
         for what, text in (("a line end", "\n"), ("the delimiter", place.delimiter)):
-            if pc.any(pc.match_substring(column.chunk(0).dictionary, text)).as_py():
+            if _any_has(column.chunk(0).dictionary, text):
                 message = f"`{place.shown}`: symbols in attribute `{name}` of `{info.name}` contain {what}"
                 advice = "such lines do not read back as they were; write the relation with rfc4180=true"
                 return [Diagnostic("TL0638", message, place.span, advice, severity=Severity.WARNING)]
     return []
+
+
+def _any_has(texts: pa.Array, part: str) -> bool:
+    if len(texts) <= FEW:
+        return any(part.encode() in text for text in bytes_of(texts))
+    return bool(pc.any(pc.match_substring(texts, part)).as_py())

@@ -10,7 +10,6 @@ import gzip
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -25,6 +24,7 @@ from tidelog.io.place import Place, output_place
 from tidelog.io.sizes import size_line
 from tidelog.io.text_write import header_line, text_parts, unreadable
 from tidelog.lang import tree
+from tidelog.plain import dataclass
 
 
 @dataclass(frozen=True)

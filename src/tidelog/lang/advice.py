@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from tidelog.errors import Diagnostic
+from tidelog.plain import replace
 
 
 class Advice(NamedTuple):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tidelog.errors import Report, Source, error
-from tidelog.lang import souffle, tree
-from tidelog.lang.preprocess import load, preprocess_text
+from tidelog.lang import tree
+from tidelog.lang.kept_programs import keep, kept, place_of
 
 DIALECTS = {".dl": "souffle", ".ndlog": "ndlog", ".rules": "rules"}
 
@@ -25,8 +26,28 @@ def load_program(
         why = "it is a folder" if path.is_dir() else "there is no such file"
         raise error("TL0115", f"cannot read {path}: {why}")
     if dialect == "souffle":
-        return souffle.parse_into(load(path, report, include_dirs, macros), report)
+        return _load_souffle(path, report, include_dirs, macros)
     return _parse_other(dialect, Source(str(path), path.read_text(encoding="utf-8-sig", errors="surrogateescape")))
+
+
+def _load_souffle(
+    path: Path, report: Report, include_dirs: Iterable[str | Path], macros: Mapping[str, str] | None
+) -> tree.Program:
+    text = path.read_bytes() if not macros and os.access(path, os.R_OK) else b""
+    place = place_of(str(path), text) if text else None
+    before = None if place is None else kept(place, str(path), text)
+    if before is not None:
+        program, odd = before
+        report.diagnostics += odd
+        return program
+    from tidelog.lang import souffle
+    from tidelog.lang.preprocess import load
+
+    known = len(report.diagnostics)
+    program = souffle.parse_into(load(path, report, include_dirs, macros), report)
+    if place is not None and not report.errors:
+        keep(place, str(path), text, program, report.diagnostics[known:])
+    return program
 
 
 def parse_program(
@@ -39,6 +60,9 @@ def parse_program(
 ) -> tree.Program:
     """The same for a text."""
     if dialect == "souffle":
+        from tidelog.lang import souffle
+        from tidelog.lang.preprocess import preprocess_text
+
         return souffle.parse_into(preprocess_text(text, name, report, include_dirs, macros), report)
     return _parse_other(dialect, Source(name, text))
 

@@ -7,7 +7,6 @@ atom. A function alone, `f_member(P, X)`, is the condition that it equals `true`
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from math import isinf
 from typing import Any, NamedTuple
@@ -19,7 +18,9 @@ from tidelog.functors import AGGREGATES
 from tidelog.lang import tree
 from tidelog.lang.advice import Advice
 from tidelog.lang.depth import shallow
-from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, unescape, whole_text
+from tidelog.lang.escapes import unescape
+from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, whole_text
+from tidelog.plain import replace
 
 SignedAtom = tuple[str, tree.Atom]
 """A sign, "+" or "-", and the fact that it inserts or deletes."""

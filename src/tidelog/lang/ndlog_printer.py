@@ -7,7 +7,7 @@ import re
 from tidelog.errors import InternalError
 from tidelog.lang import tree
 from tidelog.lang.depth import deep_recursion
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 
 _TERM, _PRODUCT, _UNARY, _POWER, _PRIMARY = range(5)
 """How tightly a printed term holds together; a looser one in a tighter place gets parentheses."""

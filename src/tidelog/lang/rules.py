@@ -19,7 +19,8 @@ from tidelog.functors import AGGREGATES
 from tidelog.lang import tree
 from tidelog.lang.advice import Advice
 from tidelog.lang.depth import shallow
-from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, unescape, whole_text
+from tidelog.lang.escapes import unescape
+from tidelog.lang.parsing import Parse, TreeBuilder, load_grammar, parse_items, whole_text
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD = "http://www.w3.org/2001/XMLSchema#"

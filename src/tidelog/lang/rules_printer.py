@@ -10,7 +10,7 @@ import re
 from tidelog.errors import InternalError
 from tidelog.lang import tree
 from tidelog.lang.depth import deep_recursion
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 from tidelog.lang.rules import BARE_NUMBERS, RDF_TYPE, TRIPLE, WELL_KNOWN, XSD
 
 _OR, _AND, _COMPARISON, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(7)

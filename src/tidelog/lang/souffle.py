@@ -11,8 +11,9 @@ from lark import Token
 from tidelog.errors import Report, Source, Span
 from tidelog.lang import tree
 from tidelog.lang.depth import DEEPEST, shallow
+from tidelog.lang.escapes import unescape
 from tidelog.lang.fast_parser import FastParser
-from tidelog.lang.parsing import TreeBuilder, blank_comments, load_grammar, parse_items, unescape
+from tidelog.lang.parsing import TreeBuilder, blank_comments, load_grammar, parse_items
 
 
 def parse(text: str, name: str = "<text>") -> tree.Program:

@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from tidelog.functors import FUNCTORS
 from tidelog.lang import tree
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 
 
 def print_program(program: tree.Program) -> str:

@@ -7,11 +7,11 @@ parse(print(p)) == p can be tested as it stands. Names that contain dots (compon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from tidelog.errors import Span
+from tidelog.plain import dataclass, field, fields, replace
 
 
 @cache

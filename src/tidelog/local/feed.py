@@ -12,20 +12,20 @@ grouping if there are versions, else a filter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.analysis.vocabulary import Vocabulary
+from tidelog.arrow import pc
 from tidelog.errors import Diagnostic, Report, TidelogError, error
 from tidelog.floats import float_words
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.columns import CHANGE, EPOCH, chosen_columns, names_of_row, values_of_row
 from tidelog.io.tables import nullary_table, table_of_arrow
+from tidelog.plain import dataclass
 
 INSERTIONS, DELETIONS = ("insert", "update_postimage"), ("delete", "update_preimage")
 VERSIONS = ("_commit_version", EPOCH)

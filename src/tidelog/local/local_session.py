@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.epochs.changes import Batch, NetChange, net_change
@@ -35,7 +35,7 @@ from tidelog.io.order import places_in_order
 from tidelog.io.read import read_inputs
 from tidelog.io.write import Parts, write_relation
 from tidelog.lang import tree
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 from tidelog.local.epoch import Changes, Epoch, tell
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings

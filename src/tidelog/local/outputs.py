@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.errors import Diagnostic, TidelogError
 from tidelog.io.sizes import size_line
 from tidelog.lang import tree

@@ -7,7 +7,7 @@ that the store makes ready for them.
 
 from __future__ import annotations
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.one_store import OneStore
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Silent

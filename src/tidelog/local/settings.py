@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from tidelog.errors import Report
 from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.profile import Recorder
 from tidelog.evaluate.user_functors import load_module
+from tidelog.plain import dataclass, field
 
 Functors = Mapping[str, Callable[..., Any]]
 WITH_WORKERS = ("elastic", "update", "batch")

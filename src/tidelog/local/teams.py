@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.engine import EngineOptions

@@ -8,7 +8,6 @@ and max. `auto` counts where that is right and shown to end, and takes supports 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 
 from tidelog.errors import error
@@ -17,6 +16,7 @@ from tidelog.net.program import NetProgram
 from tidelog.net.recursion import RecursiveComponent
 from tidelog.net.supports import Supports, refused, supported
 from tidelog.net.values import Fact
+from tidelog.plain import dataclass
 
 START_OVER = 1 / 3
 """A burst that changes more of the base facts costs supports more than starting over (docs/net/benchmarks.md)."""

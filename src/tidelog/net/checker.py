@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -29,6 +28,7 @@ from tidelog.net.program import NetProgram
 from tidelog.net.sn import materialise, sn
 from tidelog.net.systems import CELLS, CommandPsn, GroundPsn, System, TooNarrow
 from tidelog.net.values import Fact, Update, show_counts
+from tidelog.plain import dataclass, replace
 
 DEFAULT_LIMIT = 5_000_000
 _UPDATES_PER_CONFIGURATION = 1_000

@@ -7,7 +7,6 @@ without surprises, but for functions that produce ever new values: those only sh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from tidelog.analysis.recursion import component_numbers
 from tidelog.analysis.suggest import did_you_mean
@@ -15,6 +14,7 @@ from tidelog.errors import Report, Span
 from tidelog.lang import tree
 from tidelog.net.functions import FUNCTIONS
 from tidelog.net.terms import variables_of
+from tidelog.plain import dataclass, field
 
 MOST_ATOMS = 64
 PERIODIC = "periodic"

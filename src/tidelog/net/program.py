@@ -13,7 +13,6 @@ aggregation that chooses one contribution of each key, by an order of the facts 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +22,7 @@ from tidelog.net.checks import PERIODIC, atoms_of, check_program, chosen_keys, r
 from tidelog.net.functions import COMPARISONS, Undefined
 from tidelog.net.terms import compile_term, variables_of
 from tidelog.net.values import Fact, Update, Value, fact_of
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan.rewrites import NETWORK
 from tidelog.plan.rewrites.localise import listeners, localise
 from tidelog.plan.rewrites.rewrite import ProgramRewrite, relations_of, rewritten

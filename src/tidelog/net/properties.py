@@ -10,7 +10,6 @@ Deciding costs the number of partial matches; what was decided for the facts of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tidelog.errors import Report, error
@@ -19,6 +18,7 @@ from tidelog.net.checks import atoms_of, literals_of
 from tidelog.net.functions import COMPARISONS, FUNCTIONS, Undefined, WrongKind
 from tidelog.net.terms import variables_of
 from tidelog.net.values import Fact, Value, value_of
+from tidelog.plain import dataclass, field
 
 Found: TypeAlias = dict[str, Value]
 WHEN = ("always", "eventually", "finally")

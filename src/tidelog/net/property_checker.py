@@ -9,7 +9,6 @@ that evaluation from scratch gives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 from tidelog.errors import error
 from tidelog.net import algorithms, scratch
@@ -21,6 +20,7 @@ from tidelog.net.program import NetProgram
 from tidelog.net.properties import Property
 from tidelog.net.sn import materialise
 from tidelog.net.values import Fact, Update, show_counts
+from tidelog.plain import dataclass, field, replace
 
 Seen = tuple[bool, ...]
 """Which `eventually` properties have held."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from tidelog.net.algorithms import check_program
 from tidelog.net.configuration import Configuration
 from tidelog.net.delta import Made
 from tidelog.net.schedulers import Fifo, PendingUpdate, Scheduler
 from tidelog.net.values import Update
+from tidelog.plain import dataclass, field
 
 Watch = Callable[[list[Update], Made], None]
 

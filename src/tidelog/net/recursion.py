@@ -15,7 +15,6 @@ A component that is not measured is evaluated with `supports`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice, product
 
 from tidelog.analysis.recursion import component_numbers
@@ -23,6 +22,7 @@ from tidelog.lang import tree
 from tidelog.net.bounds import ZERO, Bounds, Column, ColumnBounds, head_name, measured, variables_of_all
 from tidelog.net.program import CHOICE, Aggregation, NetProgram, NetRule
 from tidelog.net.values import Fact
+from tidelog.plain import dataclass
 
 MOST_TRIES = 20_000
 _MOST_CARRIERS = 200

@@ -20,7 +20,6 @@ For rules outside of the recursion the relations are sets: a better support is n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -32,6 +31,7 @@ from tidelog.net.recursion import Edge, RecursiveComponent, program_edges, recur
 from tidelog.net.sets import EMPTY, FactSets
 from tidelog.net.store import Tag
 from tidelog.net.values import Annotation, Fact, Update, Value, order_key, show
+from tidelog.plain import dataclass, replace
 
 Made: TypeAlias = list[tuple[Update, int]]
 

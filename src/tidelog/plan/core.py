@@ -8,10 +8,10 @@ column that nobody looks at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tidelog.analysis.clauses import Clause
+from tidelog.plain import dataclass, replace
 from tidelog.plan.steps import Const, Operand, Slot
 from tidelog.values import Kind
 

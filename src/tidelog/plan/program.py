@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.strata import Stratum
 from tidelog.analysis.unsupported import refuse_unsupported
 from tidelog.errors import Report
 from tidelog.lang.depth import deep_recursion
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan import core, steps
 from tidelog.plan.gates import GatePlan
 from tidelog.plan.orders.delta import delta_plans

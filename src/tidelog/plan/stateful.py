@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.strata import Stratum
 from tidelog.lang.depth import deep_recursion
+from tidelog.plain import dataclass
 from tidelog.plan import core
 from tidelog.plan.flatten import flatten
 from tidelog.plan.gates import GatePlan, choice_keys, gates_of

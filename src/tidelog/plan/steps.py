@@ -8,10 +8,10 @@ What is always true: a slot is written by one step only, before any step reads i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from tidelog.plain import dataclass
 from tidelog.values import Kind
 
 

@@ -7,8 +7,7 @@ A fact is a rule without a body, and as such a derivation of its own: two equal 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.steps import Const, Slot
 from tidelog.values import Kind

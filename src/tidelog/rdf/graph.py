@@ -18,7 +18,6 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ from tidelog.io.bad_rows import BadRows
 from tidelog.lang import tree
 from tidelog.lang.rules import TRIPLE
 from tidelog.local import Epoch, LocalSession, Settings
+from tidelog.plain import replace
 from tidelog.plan.rewrites.specialise import GIVEN, Key
 from tidelog.rdf.axioms import SAME_AS
 from tidelog.rdf.load import TABLE_COLUMNS, frequent_keys, read_all

@@ -8,13 +8,13 @@ took. Cost: memory of a window besides the result.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from tidelog.io.bad_rows import BadRows, FactLine
+from tidelog.plain import dataclass
 from tidelog.rdf.grammar import Malformed, parse_lines
 from tidelog.store.memory import Array
 from tidelog.store.native import load

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +17,7 @@ from tidelog.errors import error
 from tidelog.evaluate.limits import Observer
 from tidelog.io.bad_rows import BadRows
 from tidelog.local import Settings
+from tidelog.plain import replace
 from tidelog.plan.rewrites.specialise import GIVEN
 from tidelog.rdf.graph import GraphEpoch, stored_program
 from tidelog.rdf.load import files_of, frequent_keys, read_all

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.errors import Diagnostic, Report, TidelogError, error
 from tidelog.lang import rules, tree
 from tidelog.lang.load import load_program
 from tidelog.lang.rules import TRIPLE
 from tidelog.lang.rules_printer import print_program
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan.rewrites.specialise import Key, TripleLayout, specialise
 from tidelog.rdf.axioms import SAME_AS, VIOLATION, Triple, with_stable_labels
 from tidelog.rdf.files import format_of, opened

@@ -14,12 +14,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.errors import InternalError, Report
 from tidelog.lang import tree
 from tidelog.lang.rules import TRIPLE, XSD
+from tidelog.plain import replace
 from tidelog.rdf.functions import CASTS, FUNCTIONS, functor_name
 from tidelog.rdf.terms import constant, is_iri
 

@@ -17,13 +17,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from contextvars import copy_context
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from tidelog.io.bad_rows import BadRows
+from tidelog.plain import dataclass, field
 from tidelog.rdf.files import LINES, format_of, opened, read_triples, readable, scope_of
 from tidelog.rdf.lines import WINDOW, LineReader
 from tidelog.store.memory import Array

@@ -9,7 +9,6 @@ that: flat columns of plain types, in a file or in a folder without partitions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidelog.io.folders import part_files
+from tidelog.plain import dataclass
 from tidelog.spark.slots import shares
 
 if TYPE_CHECKING:

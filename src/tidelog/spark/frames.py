@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from tidelog.io.columns import chosen_columns
 from tidelog.io.tables import table_of
 from tidelog.io.text_lines import TextLayout
 from tidelog.io.text_read import read_text
+from tidelog.plain import dataclass
 from tidelog.spark.files import ROWS, Shares, Stretch, batches_of, lines_before, share_of, text_of
 from tidelog.spark.packed import Problems, packed_diagnostics, unpacked_diagnostics
 from tidelog.values import Kind

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.epochs.changes import Batch
@@ -22,6 +21,7 @@ from tidelog.lang import tree
 from tidelog.local import Changes, Epoch, Settings
 from tidelog.local.epoch import tell
 from tidelog.local.feed import Sides, change_set, split_table
+from tidelog.plain import dataclass, field
 from tidelog.spark.feed import feed_frame, split_frame
 from tidelog.spark.frames import Frame, is_frame
 from tidelog.spark.local_frames import local_frame

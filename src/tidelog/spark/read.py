@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.analysis.vocabulary import Vocabulary
 from tidelog.errors import Report, TidelogError, error
@@ -29,6 +28,7 @@ from tidelog.io.read import read_facts
 from tidelog.io.tables import table_of
 from tidelog.io.text_lines import layout_of
 from tidelog.lang import tree
+from tidelog.plain import replace
 from tidelog.spark.files import parquet_stretches, shared_out, text_stretches
 from tidelog.spark.frames import (
     SPARK_TYPES,

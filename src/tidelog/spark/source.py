@@ -14,7 +14,6 @@ much.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +23,7 @@ from pyspark.sql.types import StructType
 
 from tidelog.errors import TidelogError, error
 from tidelog.io.columns import CHANGE, EPOCH
+from tidelog.plain import dataclass
 from tidelog.state.columns import COUNT, ITERATION
 from tidelog.state.pieces import Piece, read_piece, relation_pieces
 from tidelog.state.reader import read_changes, relation_names, relation_schema

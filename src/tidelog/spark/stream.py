@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidelog.epochs.changes import Batch
@@ -22,6 +21,7 @@ from tidelog.io.bad_rows import BadRows
 from tidelog.io.columns import CHANGE
 from tidelog.local import Epoch
 from tidelog.local.feed import fact_columns
+from tidelog.plain import dataclass, field
 from tidelog.spark.courier import Courier
 from tidelog.spark.frames import framed, selected
 from tidelog.spark.on_spark import OnSpark

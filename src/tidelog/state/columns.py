@@ -8,7 +8,6 @@ int64, unsigned uint64, floats double, symbols text (dictionary encoded), record
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from tidelog.io.codec import decode
 from tidelog.io.columns import CHANGE, EPOCH
 from tidelog.io.numbers import ARROW_TYPES
 from tidelog.lang import tree
+from tidelog.plain import dataclass
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database
 from tidelog.values import Kind

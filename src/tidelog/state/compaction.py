@@ -13,13 +13,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from tidelog.analysis.types import TypeSystem
 from tidelog.errors import TidelogError
+from tidelog.plain import dataclass, replace
 from tidelog.state.columns import ROW_GROUP, parquet_writer
 from tidelog.state.files import Files
 from tidelog.state.load import read_table

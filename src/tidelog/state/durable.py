@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any
 
 from tidelog.epochs.changes import NetChange
@@ -20,6 +19,7 @@ from tidelog.epochs.report import EpochReport
 from tidelog.errors import TidelogError
 from tidelog.evaluate.effects import Effect, Effects
 from tidelog.evaluate.state import State
+from tidelog.plain import replace
 from tidelog.state import problems
 from tidelog.state.columns import DECLARED, GIVEN, shapes
 from tidelog.state.compaction import Compactor

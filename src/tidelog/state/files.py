@@ -15,7 +15,6 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -23,6 +22,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from tidelog.errors import error
+from tidelog.plain import dataclass
 
 
 class Sink(Protocol):

@@ -15,11 +15,11 @@ import json
 import os
 import socket
 import uuid
-from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tidelog.plain import asdict, dataclass, field
 from tidelog.state import problems
 from tidelog.state.files import Files
 

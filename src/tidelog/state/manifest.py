@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from tidelog.plain import asdict, dataclass, field, fields
 from tidelog.state import problems
 from tidelog.state.files import Files
 from tidelog.version import VERSION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.engine import Engine, EngineOptions
 from tidelog.epochs.one_store import OneStore
 from tidelog.evaluate.limits import Observer

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pyarrow as pa
 
+from tidelog.plain import dataclass
 from tidelog.state import problems
 from tidelog.state.columns import EQUIVALENCE
 from tidelog.state.files import Files

@@ -12,7 +12,8 @@ import hashlib
 import os
 from collections.abc import Iterator
 
-from tidelog.analysis.check import Checked, check
+from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.clauses import Clause
 from tidelog.analysis.strata import Stratum, dependencies_of
 from tidelog.analysis.types import AdtType, Type

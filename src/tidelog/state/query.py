@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Source

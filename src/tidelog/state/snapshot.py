@@ -8,7 +8,6 @@ through a piece of `ROW_GROUP` tuples at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from tidelog.analysis.types import TypeSystem
 from tidelog.evaluate.effects import Effect
+from tidelog.plain import dataclass
 from tidelog.state.columns import (
     GIVEN,
     ROW_GROUP,

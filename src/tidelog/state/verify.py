@@ -10,16 +10,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.evaluate.bootstrap import Bootstrap
 from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.state import State
+from tidelog.plain import dataclass, field
 from tidelog.plan.stateful import StatefulProgram
 from tidelog.state import problems
 from tidelog.state.columns import shapes

@@ -11,8 +11,8 @@ as in a worst-case optimal join.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from tidelog.plain import dataclass
 from tidelog.plan.steps import Exists, Match, Probe, Scan, Slot, Step
 
 

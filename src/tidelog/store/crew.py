@@ -8,7 +8,6 @@ takes some ten microseconds, so small deltas stay on one thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +19,8 @@ from tidelog.store.index import Index
 from tidelog.store.memory import address
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from tidelog.store.database import Database
 
 T = TypeVar("T")
@@ -31,11 +32,21 @@ class Crew:
 
     def __init__(self, database: Database, threads: int) -> None:
         self.database, self.threads = database, threads
-        self._pool = ThreadPoolExecutor(max(threads - 1, 1), thread_name_prefix="tidelog")
+        self._pool: ThreadPoolExecutor | None = None
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """The other threads, from the first time on that there is enough to do for them."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._pool = ThreadPoolExecutor(max(self.threads - 1, 1), thread_name_prefix="tidelog")
+        return self._pool
 
     def _map(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """work(item) for all items at once, under the caller's limit of memory; the first on this thread."""
-        others = [self._pool.submit(copy_context().run, work, item) for item in items[1:]]
+        if len(items) == 1:
+            return [work(items[0])]
+        others = [self._threads().submit(copy_context().run, work, item) for item in items[1:]]
         try:
             first = [work(items[0])]
         finally:

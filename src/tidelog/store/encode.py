@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from tidelog.plain import replace
 from tidelog.plan.steps import (
     Absent,
     Bound,

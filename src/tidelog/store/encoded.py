@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ctypes import addressof
-from dataclasses import dataclass
 
 import numpy as np
 
+from tidelog.plain import dataclass
 from tidelog.store.blocks import Level, PlanBlock, ScanLevel, words_at
 from tidelog.store.codes import SCAN
 from tidelog.store.index import Index

@@ -83,8 +83,11 @@ class Symbols:
         return int(self._number(np.frombuffer(data or b"\0", np.uint8), np.array([0, len(data)]), 1)[0])
 
     def text(self, symbol: int) -> str:
+        return self._bytes_of(symbol).decode("utf-8", "surrogateescape")
+
+    def _bytes_of(self, symbol: int) -> bytes:
         start, stop = self._ends.data[symbol : symbol + 2, 0].tolist()
-        return self._bytes.data.view(np.uint8).reshape(-1)[start:stop].tobytes().decode("utf-8", "surrogateescape")
+        return self._bytes.data.view(np.uint8).reshape(-1)[start:stop].tobytes()
 
     def lengths(self, symbols: Array) -> Array:
         """How many bytes each of these texts has."""
@@ -136,6 +139,10 @@ class Symbols:
         """An Arrow array of the texts of some ids. Another thread may add texts meanwhile."""
         import pyarrow as pa
 
+        from tidelog.arrow import FEW, texts_of
+
+        if len(ids) <= FEW:
+            return texts_of([self._bytes_of(symbol) for symbol in np.asarray(ids).tolist()], large=True)
         count = len(self)  # first: what is replaced later has at least as many
         ends, data = (pa.py_buffer(part.data[: part.capacity]) for part in (self._ends, self._bytes))
         texts = pa.LargeStringArray.from_buffers(count, ends, data)

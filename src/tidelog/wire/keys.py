@@ -8,10 +8,10 @@ learns nothing, and nothing that it sends is ever looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
+
+from tidelog.plain import dataclass, field
 
 DOMAIN = "tidelog"
 

@@ -9,10 +9,10 @@ asks or answers, 0 if it is neither.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidelog.errors import InternalError, TidelogError
+from tidelog.plain import dataclass, field
 from tidelog.wire.codec import MalformedMessage, loads, read, split
 from tidelog.wire.problems import Problem, diagnostics, problems
 from tidelog.wire.tables import frame_of, table_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tidelog.errors import Diagnostic, LineOrigin, Severity, Source, Span
+from tidelog.plain import dataclass
 
 
 @dataclass(frozen=True)

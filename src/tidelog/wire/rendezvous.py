@@ -18,12 +18,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import zmq
 
 from tidelog.errors import InternalError, TidelogError
+from tidelog.plain import dataclass
 from tidelog.wire.codec import MalformedMessage
 from tidelog.wire.keys import Keys
 from tidelog.wire.messages import Beat, Failed, Hello, Message, Messages, Parcel, Refused

@@ -8,13 +8,13 @@ aggregates are flattened in the same way; a disjunction there is refused, as in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, TypeVar
 
 from tidelog.errors import Report, Span
 from tidelog.lang import tree
 from tidelog.lang.souffle_printer import show
+from tidelog.plain import dataclass, fields, replace
 
 N = TypeVar("N", bound=tree.Node)
 

@@ -11,7 +11,6 @@ which is possible because such rules have no variables of their own (checked by 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
 from itertools import islice, product
 from math import prod
 from typing import Any, TypeVar
@@ -20,6 +19,7 @@ from tidelog.analysis.clauses.flat import NEGATED, Clause
 from tidelog.analysis.recursion import component_numbers
 from tidelog.errors import Report
 from tidelog.lang import tree
+from tidelog.plain import fields, replace
 
 N = TypeVar("N", bound=tree.Node)
 Alternatives = list[tuple[tree.Literal, ...]]

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from tidelog.analysis.clauses.flat import Clause
 from tidelog.lang import tree
+from tidelog.plain import dataclass
 
 AnyAggregate: TypeAlias = tree.Aggregate | tree.UserAggregate
 Needs: TypeAlias = frozenset[str] | None  # the names a term needs to have a value; None: it never has one

@@ -8,13 +8,13 @@ walked once, however many clauses it is part of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from tidelog.analysis.clauses.flat import Clause
 from tidelog.analysis.clauses.scopes import VariableScope, scopes_of
 from tidelog.lang import tree
+from tidelog.plain import dataclass
 
 T = TypeVar("T")
 

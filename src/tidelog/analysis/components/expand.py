@@ -10,7 +10,6 @@ A component that is never instantiated is checked for its references to other co
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from tidelog.analysis.components.checks import check_component_names, check_components
@@ -18,6 +17,7 @@ from tidelog.analysis.components.renaming import renamed
 from tidelog.analysis.components.scopes import Binding, ComponentScope, Scopes
 from tidelog.errors import Report, Span
 from tidelog.lang import tree
+from tidelog.plain import dataclass, field, replace
 
 MOST_LEVELS = 100
 MOST_INSTANCES = 10_000

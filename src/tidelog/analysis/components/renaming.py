@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from tidelog.lang import tree
+from tidelog.plain import fields, replace
 
 N = TypeVar("N", bound=tree.Node)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.errors import Report, Span
 from tidelog.lang import tree
+from tidelog.plain import dataclass, field
 
 MOST_NESTING = 100
 

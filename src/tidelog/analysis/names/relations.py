@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tidelog.errors import Report
 from tidelog.lang import tree
+from tidelog.plain import dataclass, field
 
 D = TypeVar("D", tree.RelationDecl, tree.TypeDecl, tree.FunctorDecl, tree.LatticeDecl)
 

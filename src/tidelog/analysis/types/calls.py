@@ -6,12 +6,12 @@ kinds that no possible signature has are taken from the arguments and the result
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tidelog.analysis.types.cells import ORDER, Cells, Evidence
 from tidelog.functors import FUNCTORS, NUMERIC, Signature
 from tidelog.lang import tree
+from tidelog.plain import dataclass, field
 from tidelog.values import Kind
 
 MOST_ARGUMENTS = {"range": 3}

@@ -14,10 +14,10 @@ of subsets or unions has no cycle; subtype questions are answered once per pair 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidelog.lang import tree
+from tidelog.plain import dataclass, field
 from tidelog.values import Kind
 
 PREDEFINED = {"number": Kind.NUMBER, "unsigned": Kind.UNSIGNED, "float": Kind.FLOAT, "symbol": Kind.SYMBOL}

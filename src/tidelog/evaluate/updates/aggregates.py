@@ -6,14 +6,13 @@ Cost: the matches that come and go, and all matches of the touched groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import State
 from tidelog.evaluate.statistics import Statistics
+from tidelog.plain import dataclass, replace
 from tidelog.plan import core, steps
 from tidelog.plan.core import AggregateRelation
 from tidelog.plan.orders.touched_groups import (

@@ -21,12 +21,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap
 from tidelog.evaluate.facts import Facts
@@ -35,6 +34,7 @@ from tidelog.evaluate.state import RowChange, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.updates.derivation_rows import DerivationRows, Found, Iterations, level, prepare
 from tidelog.evaluate.updates.level_counts import LevelCounts, Numbers, merged, words
+from tidelog.plain import dataclass, field
 from tidelog.plan import steps
 from tidelog.plan.orders.derivations import all_derivations, change_plans
 from tidelog.plan.stateful import StatefulStratum

@@ -8,7 +8,6 @@ order of the rule's body.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import State
+from tidelog.plain import dataclass, replace
 from tidelog.plan import steps
 from tidelog.plan.steps import MatchedRow, Role, Slot
 from tidelog.store import NEVER, Pipeline

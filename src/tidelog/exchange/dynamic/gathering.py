@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.one_store import Functors
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import rules_of_strata

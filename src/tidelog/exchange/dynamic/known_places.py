@@ -8,13 +8,13 @@ was matched; it may have more, as matches that travel together share what is kno
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.bits import Masks, Places
+from tidelog.plain import dataclass
 from tidelog.plan.exchange.phases import Position
 
 IN_HEAD = None

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.epochs.one_store import Functors
 from tidelog.errors import error
 from tidelog.evaluate.bindings import Words

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tidelog.plain import dataclass
 from tidelog.wire.messages import Message
 
 Array = np.ndarray[Any, Any]

@@ -9,7 +9,6 @@ numpy, what is said of distinct values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from tidelog.exchange.dynamic.occurrences import Occurrences, Positions
 from tidelog.exchange.dynamic.partition import Partition
 from tidelog.exchange.homes import FIRST
 from tidelog.exchange.waves import narrow
+from tidelog.plain import dataclass
 from tidelog.plan import steps
 from tidelog.plan.exchange.phases import Leg, PivotPlan
 from tidelog.plan.steps import Const, Match, Operand, Slot

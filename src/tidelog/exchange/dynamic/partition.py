@@ -6,7 +6,6 @@ it does not have. The same function says where what is told of a value always co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.dynamic.bits import Places
 from tidelog.exchange.homes import homes
+from tidelog.plain import dataclass
 
 
 class Partition(Protocol):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from tidelog.exchange.dynamic.termination import Detector, MakeDetector
 from tidelog.exchange.homes import FIRST
 from tidelog.exchange.transport import Transport
 from tidelog.exchange.waves import narrow
+from tidelog.plain import dataclass
 from tidelog.plan.exchange.phases import AsyncPhase, PivotPlan
 from tidelog.wire.messages import Message
 

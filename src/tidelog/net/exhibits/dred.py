@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tidelog.errors import error
 from tidelog.net.join import GroundJoin
@@ -20,6 +19,7 @@ from tidelog.net.program import NetProgram
 from tidelog.net.runtime.packed import size
 from tidelog.net.store import OLD, Store
 from tidelog.net.values import Fact, Update
+from tidelog.plain import dataclass, field
 
 Body = tuple[Fact | None, ...]
 

@@ -8,7 +8,6 @@ substitution, or it does not, and the loop goes on: one of the two must be prove
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from tidelog.net.linear.formulas import (
@@ -49,6 +48,7 @@ from tidelog.net.linear.terms import (
     variables,
     view,
 )
+from tidelog.plain import dataclass
 
 P, L, U, R, S = (Var(n) for n in "PLURS")
 COMMANDS = ("pick", "fire", "update", "query")

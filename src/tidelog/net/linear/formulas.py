@@ -11,7 +11,6 @@ they hold) and definitions, which stand for the formula that `unfold` gives.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -26,6 +25,7 @@ from tidelog.net.linear.terms import (
     substitute,
     variables,
 )
+from tidelog.plain import dataclass, fields
 
 CONTINUATION = "κ"
 

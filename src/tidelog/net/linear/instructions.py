@@ -9,7 +9,6 @@ end                ≜  ⊥
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +28,7 @@ from tidelog.net.linear.formulas import (
     Tensor,
 )
 from tidelog.net.linear.terms import Index, Var, hat, show_terms, substitute, variables
+from tidelog.plain import dataclass
 
 ELEMENT = "ℓ"
 """The variable of the loops that this package writes; no NDlog variable has this name."""

@@ -11,11 +11,11 @@ indexes the index `hat(ℐ)` that can only be banged when all contexts of ℐ ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from tidelog.net.functions import FUNCTIONS
 from tidelog.net.values import Value, show
+from tidelog.plain import dataclass
 
 Term: TypeAlias = "Value | Var | Apply | DeltaRule | tuple[Term, ...]"
 INS, DEL = "INS", "DEL"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, TextIO
 
@@ -19,6 +18,7 @@ from tidelog.net.runtime.trace import Trace
 from tidelog.net.runtime.transport import InProcess
 from tidelog.net.schedulers import Scheduler, scheduler
 from tidelog.net.values import Fact, Update, Value, show
+from tidelog.plain import dataclass, replace
 
 MOST_RECORDS_ON_A_PAGE = 20_000
 

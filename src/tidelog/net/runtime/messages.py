@@ -5,9 +5,8 @@ Values, updates and facts travel as `packed` and `dictionary` have them, and are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidelog.net.runtime.network import BurstCost
+from tidelog.plain import dataclass
 from tidelog.wire.codec import Json
 from tidelog.wire.keys import Keys
 from tidelog.wire.messages import Message, Messages

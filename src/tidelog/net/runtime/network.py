@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
@@ -27,6 +26,7 @@ from tidelog.net.runtime.packed import size
 from tidelog.net.runtime.transport import Delivery, InFlight
 from tidelog.net.supports import Supports
 from tidelog.net.values import Fact, Update
+from tidelog.plain import dataclass, field
 from tidelog.wire.codec import dumps
 
 _STEPS_BETWEEN_NEWS = 1_000

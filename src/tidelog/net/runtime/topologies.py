@@ -8,7 +8,6 @@ seed give the same topology.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -16,6 +15,7 @@ from random import Random
 from tidelog.errors import error
 from tidelog.net.program import NetProgram
 from tidelog.net.values import Fact, Value
+from tidelog.plain import dataclass
 
 Link = tuple[Value, Value, "int | float"]
 MOST = 5_000_000

@@ -12,7 +12,6 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from itertools import count
 from typing import Any
 from zlib import crc32
@@ -49,6 +48,7 @@ from tidelog.net.runtime.packed import pack, pack_fact, value
 from tidelog.net.runtime.trace import Trace
 from tidelog.net.runtime.transport import InFlight, InProcess
 from tidelog.net.schedulers import scheduler
+from tidelog.plain import fields
 from tidelog.room import resident_bytes
 from tidelog.wire import children
 from tidelog.wire import messages as wire

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from tidelog.net.aggregates import result
 from tidelog.net.core import Weighted
@@ -23,6 +22,7 @@ from tidelog.net.runtime.node import Node
 from tidelog.net.store import OLD
 from tidelog.net.timed.program import Action, TimedProgram
 from tidelog.net.values import Fact, Update, Value
+from tidelog.plain import dataclass, field
 
 
 class Actions:

@@ -19,7 +19,6 @@ when; the facts of one table with one key are never two.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tidelog.errors import Diagnostic, Report, Severity, in_source_order
@@ -35,6 +34,7 @@ from tidelog.net.checks import (
 )
 from tidelog.net.program import Aggregation, NetProgram, NetRule, RuleBuilder, compile_program
 from tidelog.net.values import Fact, Value
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan.rewrites import NETWORK
 from tidelog.plan.rewrites.localise import is_local, listeners
 from tidelog.plan.rewrites.rewrite import relations_of, rewritten

@@ -8,7 +8,6 @@ the runs that break a property, the one in which that shows first is told.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from random import Random
 
 from tidelog.net.meter import Meter
@@ -16,6 +15,7 @@ from tidelog.net.properties import Property
 from tidelog.net.timed.program import TimedProgram
 from tidelog.net.timed.simulation import Crash, Simulation, SimulationFaults
 from tidelog.net.values import Fact, Update, Value, show
+from tidelog.plain import dataclass, field
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from random import Random
@@ -26,6 +25,7 @@ from tidelog.net.runtime.transport import InFlight
 from tidelog.net.timed.node import Actions, Instant, TimedNode
 from tidelog.net.timed.program import TimedProgram
 from tidelog.net.values import Fact, Update, Value, fact_order, order_key
+from tidelog.plain import dataclass
 
 
 class Crash(NamedTuple):

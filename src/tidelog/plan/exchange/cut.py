@@ -11,9 +11,9 @@ In an update, a match travels with its levels just before the round and after it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from tidelog.errors import InternalError
+from tidelog.plain import dataclass, replace
 from tidelog.plan import steps
 from tidelog.plan.exchange.placement import Placement
 from tidelog.plan.liveness import needed_before, writes

@@ -8,9 +8,9 @@ A record that is taken apart counts as well: where its fields are known first, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
+from tidelog.plain import fields, is_dataclass
 from tidelog.plan import core
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum
 from tidelog.plan.steps import Const

@@ -14,8 +14,8 @@ leg begins with the pivot.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from tidelog.plain import dataclass, replace
 from tidelog.plan import core, steps
 from tidelog.plan.liveness import needed_before, writes
 from tidelog.plan.orders.delta import delta_views

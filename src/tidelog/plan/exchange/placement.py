@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 
+from tidelog.plain import dataclass, replace
 from tidelog.plan import core
 from tidelog.plan.exchange.making import makes_values
 from tidelog.plan.stateful import StatefulProgram, StatefulStratum

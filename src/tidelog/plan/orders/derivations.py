@@ -14,8 +14,8 @@ atoms matched, in the order of the body, whichever plan found it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 
+from tidelog.plain import replace
 from tidelog.plan import core, steps
 from tidelog.plan.orders.estimate import Estimate
 from tidelog.plan.orders.order import BodyScheduler

@@ -13,9 +13,9 @@ and diff_plus_R) hold tuples of R, and as a last column the number of each tuple
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from tidelog.plain import dataclass
 from tidelog.plan import core, steps
 from tidelog.plan.orders.estimate import Estimate
 from tidelog.plan.orders.order import BodyScheduler

@@ -18,8 +18,8 @@ of the touched groups.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
+from tidelog.plain import dataclass, replace
 from tidelog.plan import core, steps
 from tidelog.plan.core import AggregateRelation
 from tidelog.plan.orders.estimate import Estimate

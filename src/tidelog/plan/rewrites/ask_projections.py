@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
 
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.rewrites.parts import Keys, RulePart, determined_by, has_key, parts_of, pieces
 from tidelog.plan.rewrites.project_negations import projection

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.rewrites.rewrite import Rewritten, RuleScope
 from tidelog.plan.steps import Slot

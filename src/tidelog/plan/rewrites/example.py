@@ -8,12 +8,12 @@ p(x) :- e(x, _).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tidelog.analysis.check import check
 from tidelog.lang import ndlog, tree
 from tidelog.lang.ndlog_printer import print_program
 from tidelog.lang.souffle import parse
+from tidelog.plain import replace
 from tidelog.plan.rewrites.read_classes import implicit_equivalences
 from tidelog.plan.rewrites.rewrite import ProgramRewrite, Rewrite, rewritten
 from tidelog.plan.show.rules import show_aggregate_relation, show_rule

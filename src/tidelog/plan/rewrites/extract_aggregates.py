@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from tidelog.errors import InternalError
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.rewrites.parts import pieces
 from tidelog.plan.rewrites.rewrite import Rewritten, RuleScope

@@ -19,11 +19,11 @@ many derivations as in the original program, but for base facts that were insert
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 from tidelog.errors import Report, Span
 from tidelog.lang import tree
 from tidelog.lang.ndlog_printer import print_term
+from tidelog.plain import dataclass, field, replace
 
 Place = tree.Term
 """Where an atom is stored: the term behind its `@`."""

@@ -9,8 +9,8 @@ parts of a program, up to the names of variables, are one relation.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from tidelog.plain import dataclass, replace
 from tidelog.plan import core
 from tidelog.plan.steps import Const, Slot
 from tidelog.values import Kind

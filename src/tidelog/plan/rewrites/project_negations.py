@@ -13,8 +13,8 @@ columns, so that all rules share it; no identifier of a program contains an `@`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.rewrites.rewrite import Rewritten, RuleScope
 from tidelog.plan.steps import Slot

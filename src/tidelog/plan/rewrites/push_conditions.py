@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
 
 from tidelog.lang import tree
+from tidelog.plain import replace
 
 
 def push_conditions(program: tree.Program, written: Collection[str]) -> tree.Program:

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import count
 from typing import TypeGuard
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.rewrites.rewrite import Rewritten, RuleScope
 from tidelog.plan.steps import Const, Slot

@@ -7,10 +7,10 @@ it has nothing to do with, and gives back unchanged what it has rewritten before
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidelog.lang import tree
+from tidelog.plain import dataclass, field
 from tidelog.plan import core
 from tidelog.plan.rewrites.parts import Keys, PartRelations
 from tidelog.values import Kind

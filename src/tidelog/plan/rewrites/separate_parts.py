@@ -24,8 +24,8 @@ them in evaluation with state.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
+from tidelog.plain import replace
 from tidelog.plan import core
 from tidelog.plan.rewrites.parts import Keys, RulePart, canonical, determined_by, parts_of
 from tidelog.plan.rewrites.rewrite import Rewritten, RuleScope

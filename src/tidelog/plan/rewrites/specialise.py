@@ -36,11 +36,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar, cast
 
 from tidelog.lang import tree
 from tidelog.lang.rules import RDF_TYPE, TRIPLE
+from tidelog.plain import dataclass, field, replace
 
 N = TypeVar("N", bound=tree.Node)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from tidelog.functors import FUNCTORS
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 from tidelog.lang.souffle_printer import show as show_node
+from tidelog.plain import dataclass, field
 from tidelog.plan import core, steps
 from tidelog.plan.program import StratumPlan
 from tidelog.plan.show.rules import show_rule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidelog.functors import FUNCTORS
-from tidelog.lang.parsing import escape
+from tidelog.lang.escapes import escape
 from tidelog.plan import core
 from tidelog.plan.core import AggregateRelation
 from tidelog.plan.stateful import StatefulProgram

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from tidelog.plain import dataclass
 from tidelog.rdf.sparql.dictionary import UNBOUND, Dictionary
 from tidelog.rdf.sparql.evaluate import Evaluation
 from tidelog.rdf.sparql.expressions import Setting

@@ -10,10 +10,10 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tidelog.errors import InternalError, error
+from tidelog.plain import dataclass, field
 from tidelog.rdf.sparql.casts import CASTS
 from tidelog.rdf.sparql.compare import equal, holds, truth
 from tidelog.rdf.sparql.functions import FUNCTIONS

@@ -11,12 +11,12 @@ length zero leads from every subject and object of the graph, and from any term 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tidelog import deadline
+from tidelog.plain import dataclass
 from tidelog.plan.steps import Emit, Exists, Match, Plan, Probe, Scan, Slot, View
 from tidelog.rdf.sparql.dictionary import Dictionary
 from tidelog.rdf.sparql.solutions import Solutions, join

@@ -8,10 +8,10 @@ make. What is deleted are given triples: a triple that only follows from others 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tidelog.errors import TidelogError, error
+from tidelog.plain import dataclass, field
 from tidelog.rdf.graph import Graph
 from tidelog.rdf.sparql.answers import made, new_evaluation
 from tidelog.rdf.sparql.dictionary import Dictionary

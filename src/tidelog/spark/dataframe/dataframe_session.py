@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.changes import Batch
 from tidelog.epochs.report import EpochSummary

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 
 from tidelog.analysis.size_limits import SizeLimits
 from tidelog.evaluate.context import recorded
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.profile import Recorder
+from tidelog.plain import dataclass, replace
 from tidelog.plan import steps
 from tidelog.plan.program import StratumPlan
 from tidelog.plan.steps import View

@@ -7,14 +7,14 @@ number of relations.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo, Type
 from tidelog.errors import Report
+from tidelog.plain import dataclass, field
 from tidelog.spark.dataframe.checkpoints import in_one_partition
 from tidelog.spark.dataframe.faults import FACTS, raised
 from tidelog.spark.dataframe.fixpoint import Evaluation

@@ -10,18 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.budget import Allowance, CostAnew
 from tidelog.epochs.changes import Batch
 from tidelog.errors import InternalError
 from tidelog.evaluate.context import recorded
 from tidelog.evaluate.limits import Limits
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.spark.dataframe.fixpoint import Evaluation
 from tidelog.spark.dataframe.given import FactChange, change_facts, given_table, inside

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.errors import Source
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.query import HEAD, query_program
+from tidelog.plain import replace
 from tidelog.plan.program import plan_stratum
 from tidelog.plan.stateful import flat_rules
 from tidelog.spark.dataframe.refuse import refuse_unsupported

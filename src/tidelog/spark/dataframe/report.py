@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pyspark.sql import DataFrame
 
 from tidelog.epochs.report import EpochSummary
+from tidelog.plain import dataclass, field
 
 
 @dataclass

@@ -9,17 +9,17 @@ everything as it was; the session then goes on with the spread-out relations of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.tables import table_of
 from tidelog.local import Epoch, LocalSession, Settings
+from tidelog.plain import dataclass, field, fields, replace
 from tidelog.spark.dataframe.faults import translated
 from tidelog.spark.frames import Frame
 from tidelog.spark.on_spark import ChangeSet

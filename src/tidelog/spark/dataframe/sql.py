@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+
+from tidelog.plain import dataclass, replace
 
 Sql = str
 """An expression."""

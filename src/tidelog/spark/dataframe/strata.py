@@ -7,11 +7,11 @@ those of the checked program. Join orders are chosen when a stratum begins, by t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.strata import Stratum
 from tidelog.lang.depth import deep_recursion
+from tidelog.plain import dataclass
 from tidelog.plan import core
 from tidelog.plan.gates import GatePlan, gates_of
 from tidelog.plan.orders.estimate import Guess

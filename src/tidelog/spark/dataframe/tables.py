@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from tidelog.plain import dataclass
 from tidelog.plan.steps import View
 from tidelog.spark.dataframe.sql import Select, Sql, one_row, union
 from tidelog.spark.dataframe.values import NOTHING, SPARK_TYPES

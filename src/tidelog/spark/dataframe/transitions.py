@@ -7,8 +7,8 @@ it is not there, the iteration is NEVER. Both tables, what was inserted and what
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from tidelog.plain import dataclass
 from tidelog.spark.dataframe.checkpoints import Checkpoints
 from tidelog.spark.dataframe.sql import Select, Sql, union
 from tidelog.spark.dataframe.tables import (

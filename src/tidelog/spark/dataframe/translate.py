@@ -8,7 +8,6 @@ columns of a join have the same name. Nothing runs here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -17,6 +16,7 @@ from pyspark.sql import functions as F
 
 from tidelog.errors import InternalError
 from tidelog.evaluate.user_functors import FunctorTypes
+from tidelog.plain import dataclass, field, replace
 from tidelog.plan import steps
 from tidelog.plan.liveness import reads
 from tidelog.plan.steps import Operand, Slot, View

@@ -12,10 +12,10 @@ all others are read where they lie.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import count
 
 from tidelog.epochs.budget import Allowance
+from tidelog.plain import replace
 from tidelog.plan.orders.paper_terms import PaperTerm, Switches, TermPlan, minus, plus, term_plans
 from tidelog.plan.paper_sets import counted, in_minus, in_plus, wanted
 from tidelog.plan.stateful import StatefulStratum

@@ -6,8 +6,8 @@ The plans are those of `plan/orders/touched_groups.py`. All of it is one Spark a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
+from tidelog.plain import replace
 from tidelog.plan.core import AggregateRelation
 from tidelog.plan.orders.touched_groups import TOUCHED, VALUES, changed, plan_for_recompute, plans_for_touched
 from tidelog.plan.steps import View

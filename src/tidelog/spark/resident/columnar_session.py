@@ -11,10 +11,9 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.changes import Batch
 from tidelog.errors import Diagnostic, Severity, Source, TidelogError, error
@@ -24,6 +23,7 @@ from tidelog.evaluate.query import HEAD, query_program
 from tidelog.io.bad_rows import merged
 from tidelog.lang import tree
 from tidelog.local import Changes, Epoch, Settings
+from tidelog.plain import replace
 from tidelog.spark.frames import Frame
 from tidelog.spark.injected import check_session
 from tidelog.spark.local_frames import local_frame

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tidelog.epochs.changes import Batch
 from tidelog.epochs.report import EpochSummary
+from tidelog.plain import dataclass
 from tidelog.spark.resident.transfers import Rows, Wanted
 from tidelog.wire.messages import Beat, Message, Messages
 

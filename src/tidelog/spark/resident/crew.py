@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.limits import Observer, Silent
 from tidelog.local import Settings

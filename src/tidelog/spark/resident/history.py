@@ -9,10 +9,10 @@ the place of all that led to them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
+from tidelog.plain import replace
 from tidelog.spark.cut import cutter
 from tidelog.spark.frames import Frame
 from tidelog.spark.on_spark import ChangeSet

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass
 from enum import Enum
 
 from tidelog.errors import TidelogError, error
+from tidelog.plain import dataclass
 from tidelog.wire.messages import Failed, Message, Messages
 
 OUT_OF_MEMORY = "TL1241"

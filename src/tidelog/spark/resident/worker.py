@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,7 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.limits import resident_bytes
 from tidelog.lang import tree
 from tidelog.local import Epoch, LocalSession, Settings
+from tidelog.plain import dataclass, fields, replace
 from tidelog.spark.resident.commands import (
     COMMANDS,
     Begin,
