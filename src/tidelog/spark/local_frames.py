@@ -46,8 +46,8 @@ def counted(frame: DataFrame, rows: int) -> DataFrame:
 
 def few_rows(frame: DataFrame) -> pa.Table | None:
     """The rows of a DataFrame, if they are few and it costs next to nothing to look; None if tasks should bring them.
-    Those of a local relation need no job; those of a list of rows, which PySpark makes an RDD of, a job without
-    Python."""
+    Those of a local relation need no job. Those of a list of rows, which PySpark makes an RDD of, need one that takes
+    as long as Spark's own `collect()`: the rows are in the driver, but a Python task gives them their form."""
     types = frame.dtypes
     if not all(kind in _ARROW or kind.startswith("decimal(") for _, kind in types) or not is_cheap(frame):
         return None

@@ -19,6 +19,7 @@ from tidelog.errors import TidelogError, error
 from tidelog.evaluate.limits import Observer, Silent
 from tidelog.local import Settings
 from tidelog.spark.injected import check_python, check_session
+from tidelog.spark.resident.bars import HiddenStages
 from tidelog.spark.resident.commands import COMMANDS, Close, Stage, WorkerBeat
 from tidelog.spark.resident.common_place import CommonPlace
 from tidelog.spark.resident.job import Job
@@ -54,6 +55,7 @@ class WorkerCrew:
         self.spark, self.checked, self.settings = spark, checked, settings
         self._observer = observer or Silent()
         self._shown: Stage | None = None  # the stage that the observer was told of last
+        self._bars = HiddenStages()
         self._reserve = reserve_of(spark)
         self._claim: Claim | None = None
         if self._reserve is None and not self._may_wait():
@@ -113,6 +115,8 @@ class WorkerCrew:
                 "and a way to "
                 f"connect to {self.rendezvous.address}",
             ) from None  # fmt: skip
+        if isinstance(self.job, Job):
+            self._bars.hide(classic_context(self.spark), self.job.tag)
         return self.worker
 
     def tell(
@@ -158,6 +162,7 @@ class WorkerCrew:
     def dismiss(self) -> None:
         """End a job whose worker is lost, and take the state's lock away from it: on another machine, nobody could tell
         that its owner is gone."""
+        self._bars.show()
         if self.job is not None:
             self.job.end(0.0)
         if self.worker is not None and self.settings.state is not None:
@@ -168,6 +173,7 @@ class WorkerCrew:
         """Let the worker go home."""
         try:
             if self.job is not None:
+                self._bars.show()
                 try:
                     self.tell(Close(), Done)
                     self.job.end(5.0)
