@@ -7,8 +7,7 @@ Supports are what `auto` takes; starting over is the same network from nothing w
 `annotated` is section 5 of paper 000 with cycles cut, where it ends within the limit. All end with the same facts,
 which is checked.
 
-Run: python -m benchmarks.network.recursive [--small | --large] [--limit UPDATES] [--write FILE]
-`--write docs/net/benchmarks.md` puts the table into the page, between its markers.
+Run: python -m benchmarks.network.recursive [--small | --large] [--limit UPDATES]
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 from tidelog.errors import TidelogError
@@ -41,8 +39,6 @@ LARGE = (*NETWORKS, "ba:200:2", "random:300:0.01", "ba:1000:1")
 SHARES = (0.0, 0.01, 0.1, 1 / 3, 0.5)
 """The parts of all links that a burst takes away; the first stands for a single link."""
 
-BEGIN, END = "<!-- recursive: begin -->", "<!-- recursive: end -->"
-
 
 @dataclass(frozen=True)
 class Cost:
@@ -64,24 +60,13 @@ def main() -> None:
     arguments = sys.argv[1:]
     limit = int(arguments[arguments.index("--limit") + 1]) if "--limit" in arguments else 100_000
     networks = SMALL if "--small" in arguments else LARGE if "--large" in arguments else NETWORKS
-    lines = [
-        "| protocol | network | burst | " + " | ".join(f"{w}: messages | bytes | rounds | CPU s" for w in WAYS) + " |",
-        "|---|---|---|" + "---:|" * 4 * len(WAYS),
-    ]
+    print(f"| protocol | network | burst | {' | '.join(f'{w}: messages | bytes | rounds | CPU s' for w in WAYS)} |")
+    print("|---|---|---|" + "---:|" * 4 * len(WAYS))
     for protocol in PROTOCOLS:
         for where in networks:
             for burst, costs in measure(protocol, where, limit):
                 cells = [str(costs[w]) if costs.get(w) else "– | – | – | –" for w in WAYS]
-                lines.append(f"| {protocol} | {where} | {burst} | " + " | ".join(cells) + " |")
-                print(lines[-1], flush=True)
-    if "--write" in arguments:
-        write(Path(arguments[arguments.index("--write") + 1]), lines)
-
-
-def write(page: Path, lines: list[str]) -> None:
-    text = page.read_text(encoding="utf-8")
-    before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
-    page.write_text(text[:before] + "\n" + "\n".join(lines) + "\n" + text[after:], encoding="utf-8")
+                print(f"| {protocol} | {where} | {burst} | " + " | ".join(cells) + " |", flush=True)
 
 
 def measure(protocol: str, where: str, limit: int) -> Iterator[tuple[str, dict[str, Cost | None]]]:
