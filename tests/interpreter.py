@@ -116,6 +116,8 @@ def unpack(step: steps.Unpack, binding: Binding) -> Iterator[Binding]:
 
 def aggregate(step: steps.AggregateStep, binding: Binding, rows: Rows) -> list[Any]:
     matches = list(run_steps(step.body, binding, rows))
+    if step.distinct is not None:
+        matches = list({tuple(match[slot] for slot in step.distinct): match for match in matches}.values())
     if step.value is None:
         return [len(matches)]
     found = [value(step.value, match) for match in matches]

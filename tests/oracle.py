@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from tidelog.analysis.checked import Checked
+from tidelog.analysis.clauses.scopes import counts_named_values
 from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.lang import tree
 from tidelog.values import Kind
@@ -186,6 +187,8 @@ class Evaluator:
     def aggregate(self, term: tree.Aggregate, env: Env) -> list[Any]:
         inner = {name: env[name] for name in self.types.scope_of(term).injected}
         matches = list(self.solve(constraints_first(term.body.parts), inner))  # type: ignore[attr-defined]
+        if counts_named_values(term):
+            matches = [dict(named) for named in dict.fromkeys(frozenset(match.items()) for match in matches)]
         if term.target is None:
             return [len(matches)]
         found = [value for match in matches for value in self.values(term.target, match)]

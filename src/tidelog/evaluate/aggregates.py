@@ -32,9 +32,8 @@ def distinct_groups(bindings: Bindings, injected: tuple[int, ...]) -> tuple[Bind
 def fold(op: str, kind: Kind, groups: int, group: Words, value: Words | None) -> tuple[Words, NDArray[np.bool_]]:
     """The aggregate of each group, and which groups have one."""
     matched = np.bincount(group, minlength=groups).astype(np.int64)
-    everywhere = np.ones(groups, np.bool_)
     if op == "count":
-        return matched, everywhere
+        return matched, everywhere(groups)
     if value is None:
         raise ValueError(op)
     typed = value.view(_VIEWS.get(kind, np.int64))
@@ -48,13 +47,18 @@ def fold(op: str, kind: Kind, groups: int, group: Words, value: Words | None) ->
     if op == "sum":
         with np.errstate(invalid="ignore", over="ignore"):
             np.add.at(result, group, typed)
-        return _words(result), everywhere
+        return _words(result), everywhere(groups)
     if len(typed):
         order = np.argsort(group, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
         reduce = np.fmin if op == "min" else np.maximum  # NaN is the greatest
         result[group[order][starts]] = reduce.reduceat(typed[order], starts)
     return _words(result), matched > 0
+
+
+def everywhere(groups: int) -> NDArray[np.bool_]:
+    """Every group has a value."""
+    return np.ones(groups, np.bool_)
 
 
 def _words(result: NDArray[Any]) -> Words:

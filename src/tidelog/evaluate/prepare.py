@@ -25,7 +25,8 @@ class Prepared:
         self.functors = functors
         refuse_unplannable(checked)
         if any(isinstance(item, tree.FunctorDecl) for item in checked.program.items):
-            used = {n.name for c in checked.clauses for n in _nodes(c) if isinstance(n, tree.UserFunctor)}
+            calls = (tree.UserFunctor, tree.UserAggregate)
+            used = {n.name for c in checked.clauses for n in _nodes(c) if isinstance(n, calls)}
             report = Report()
             check_functors(checked.program, used, functors, report)
             report.check()

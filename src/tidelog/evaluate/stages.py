@@ -15,13 +15,14 @@ import numpy as np
 
 from tidelog.errors import InternalError
 from tidelog.evaluate import functors, user_functors
-from tidelog.evaluate.aggregates import distinct_groups, fold
+from tidelog.evaluate.aggregates import distinct_groups, everywhere, fold
 from tidelog.evaluate.bindings import Bindings, Words
 from tidelog.evaluate.context import Context
 from tidelog.plan import steps
 from tidelog.plan.liveness import needed_before, reads, writes
 from tidelog.plan.steps import Operand, Slot
 from tidelog.store import ArithmeticFault, is_native
+from tidelog.store.distinct import distinct_rows
 
 Stage = Callable[[Bindings], Bindings]
 Sink = Callable[[Words], None]
@@ -222,7 +223,8 @@ class PlanRun:
         self.slots += 1
         injected = tuple(sorted(reads(step)))
         value = step.value
-        wanted = (row,) if value is None or not isinstance(value, Slot) else tuple(sorted({row, value.index}))
+        found = {row, *(step.distinct or ()), *([value.index] if isinstance(value, Slot) else ())}
+        wanted = tuple(sorted(found))
         inner = self._stages(step.body, wanted, frozenset((*injected, row)))
 
         def folded(groups: Bindings) -> tuple[Words, Any]:
@@ -231,8 +233,14 @@ class PlanRun:
             matches = self._run(inner, groups)
             if matches.count == 0:
                 matches = Bindings(0, {slot: np.empty(0, np.int64) for slot in wanted})
+            if step.distinct is not None:
+                matches = Bindings.from_rows(distinct_rows(matches.rows(wanted))[0], wanted)
             values = None if value is None else self._column(matches, value)
             group = np.ascontiguousarray(matches.columns[row])
+            if step.init is not None:
+                assert values is not None, "a functor folds values"
+                begin = self._column(groups, step.init)
+                return user_functors.fold(self.context, step.op[1:], begin, group, values), everywhere(groups.count)
             return fold(step.op, step.kind, groups.count, group, values)
 
         def stage(bindings: Bindings) -> Bindings:

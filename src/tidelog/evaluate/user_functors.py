@@ -105,19 +105,45 @@ def _call_with_records(
     context: Context, types: FunctorTypes, name: str, args: list[Words], function: Callable[..., Any]
 ) -> Words:
     rows, which = distinct_rows(np.column_stack(args)) if args else (np.empty((1, 0), np.int64), np.zeros(1, np.intp))
-    columns = [
-        record_values(column, base_type(declared), context.database)
-        if declared.kind is Kind.RECORD
-        else context.decoder.values(np.ascontiguousarray(column), declared.kind)
-        for column, declared in zip(rows.T, types.params, strict=True)
-    ]
+    columns = [_decoded(context, column, declared) for column, declared in zip(rows.T, types.params, strict=True)]
     values = [function(*row) for row in zip(*columns, strict=True)] if args else [function()]
-    if types.result.kind is not Kind.RECORD:
-        return context.decoder.words(values, types.result.kind)[which]
+    return _encoded(context, values, types.result, name)[which]
+
+
+def fold(context: Context, name: str, begin: Words, group: Words, values: Words) -> Words:
+    """For each group, what the functor makes of its first word and then of one value after the other, in an order that
+    is that of the values: an update must give what a new evaluation gives."""
+    types = context.functor_types[name]
+    checked = checked_call(context.functors[name], name, types.result.kind)
+    results = _decoded(context, begin, types.result)
+    seen = _decoded(context, values, types.params[1])
+    for place in sorted(range(len(seen)), key=lambda place: _rank(seen[place])):
+        which = int(group[place])
+        results[which] = checked(results[which], seen[place])
+    return _encoded(context, results, types.result, name)
+
+
+def _rank(value: Any) -> Any:
+    """By this values of one type can be sorted: records by how they are written, NaN last."""
+    if isinstance(value, float):
+        return (value != value, value)
+    return value if isinstance(value, int | str) else repr(value)
+
+
+def _decoded(context: Context, words: Words, declared: Type) -> list[Any]:
+    words = np.ascontiguousarray(words)
+    if declared.kind is Kind.RECORD:
+        return list(record_values(words, base_type(declared), context.database))
+    return context.decoder.values(words, declared.kind)
+
+
+def _encoded(context: Context, values: list[Any], declared: Type, name: str) -> Words:
+    if declared.kind is not Kind.RECORD:
+        return context.decoder.words(values, declared.kind)
     try:
-        return record_words(values, types.result, context.database)[which]
+        return record_words(values, declared, context.database)
     except (ValueError, OverflowError) as problem:
-        raise Fault(f"@{name} gave a value that is not a `{types.result.name}`: {problem}") from None
+        raise Fault(f"@{name} gave a value that is not a `{declared.name}`: {problem}") from None
 
 
 def _try_whole_batch(

@@ -81,13 +81,19 @@ class Iterated:
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """`op` of `value` over the matches of `body`, once the `injected` slots are known."""
+    """`op` of `value` over the matches of `body`, once the `injected` slots are known.
+
+    Matches that differ in none of the `distinct` slots are one; None: each counts. A user's functor, its name in `op`
+    behind an `@`, begins with `init`.
+    """
 
     op: str
     kind: Kind
     value: Operand | None
     body: tuple[CoreItem, ...]
     injected: frozenset[int]
+    distinct: frozenset[int] | None = None
+    init: Operand | None = None
 
 
 Expression: TypeAlias = Computed | Called | Packed | Counted | Iterated | Aggregated

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tidelog.analysis.clauses import Clause
+from tidelog.analysis.clauses.scopes import AnyAggregate, body_of, counts_named_values
 from tidelog.analysis.types import AdtType
 from tidelog.analysis.types.typing import ClauseTypes
 from tidelog.errors import InternalError
@@ -166,26 +167,34 @@ class _Flattener:
                 expression = core.Counted()
             case tree.Iteration():
                 expression = core.Iterated()
-            case tree.Aggregate():
+            case tree.Aggregate() | tree.UserAggregate():
                 expression = self.aggregate(term, names, items)
             case _:
                 raise InternalError(f"{type(term).__name__} as a term")
         items.append(core.CoreDefine(slot, expression))
 
-    def aggregate(self, term: tree.Aggregate, names: dict[str, int], items: list[core.CoreItem]) -> core.Aggregated:
+    def aggregate(self, term: AnyAggregate, names: dict[str, int], items: list[core.CoreItem]) -> core.Aggregated:
         scope = self.types.scope_of(term)
+        init = self.operand(term.init, names, items) if isinstance(term, tree.UserAggregate) else None
         for node in term.walk():
             if isinstance(node, tree.Variable) and node.name in scope.injected and node.name not in names:
                 names[node.name] = self.new_slot(node.name, self.types.kind_of(node))
         inner = {name: names[name] for name in scope.injected}
         injected = frozenset(inner.values())
-        literals = term.body.parts if isinstance(term.body, tree.Conjunction) else (term.body,)
+        literals = body_of(term)
         outer, self.own = self.own, len(self.slots)
         body = self.body(literals, inner)
         value = None if term.target is None else self.operand(term.target, inner, body)
         self.own = outer
+        repeats = isinstance(term, tree.UserAggregate) or term.op not in ("min", "max")
+        distinct = frozenset(inner.values()) - injected if repeats and counts_named_values(term) else None
+        if isinstance(term, tree.UserAggregate):
+            more = core.slots_in((init,))
+            return core.Aggregated(
+                f"@{term.name}", self.types.kind_of(term), value, tuple(body), injected.union(more), distinct, init
+            )
         kind = self.types.kind_of(term) if term.target is None else self.types.kind_of(term.target)
-        return core.Aggregated(term.op, kind, value, tuple(body), injected)
+        return core.Aggregated(term.op, kind, value, tuple(body), injected, distinct)
 
     def adt(self, branch: tree.Branch) -> AdtType:
         return self.types.branch_of(branch).adt
@@ -272,6 +281,9 @@ class _Flattener:
         extra = self.new_slot(f"t{len(self.slots)}", target.kind)  # the slot is a constant: compute and compare
         return core.CoreDefine(extra, expression), core.CoreFilter("=", target.kind, Slot(extra), target)
 
+    def resolved_slots(self, slots: frozenset[int]) -> frozenset[int]:
+        return frozenset(core.slots_in(tuple(self.resolve(Slot(slot)) for slot in slots)))
+
     def resolve_all(self, args: tuple[core.Argument, ...]) -> tuple[core.Argument, ...]:
         return tuple(None if a is None else self.resolve(a) for a in args)
 
@@ -285,10 +297,13 @@ class _Flattener:
                 return core.Packed(tuple(map(self.resolve, fields)))
             case core.Aggregated(op=op, kind=kind, value=value, body=body, injected=injected):
                 slots = (self.resolve(Slot(s)) for s in injected)
+                distinct = None if expression.distinct is None else self.resolved_slots(expression.distinct)
+                init = None if expression.init is None else self.resolve(expression.init)
                 items = self.renamed_body(body)
                 if value is not None:
                     value = self.anything(value) if _NEVER in items else self.resolve(value)
-                return core.Aggregated(op, kind, value, items, frozenset(s.index for s in slots if isinstance(s, Slot)))
+                outer = frozenset(s.index for s in slots if isinstance(s, Slot))
+                return core.Aggregated(op, kind, value, items, outer, distinct and distinct - outer, init)
         return expression
 
 

@@ -44,11 +44,11 @@ def reads(step: steps.Step) -> set[int]:
             return set(_slots(() if operand is None else (operand,)))
         case steps.Unpack(record=record, checks=checks):
             return set(_slots((record, *(value for _, value in checks))))
-        case steps.AggregateStep(value=value, body=body):
-            inner = set(_slots(() if value is None else (value,)))
+        case steps.AggregateStep(value=value, body=body, distinct=distinct, init=init):
+            inner = {*_slots(() if value is None else (value,)), *(distinct or ())}
             for inside in reversed(body):
                 inner = (inner - writes(inside)) | reads(inside)
-            return inner
+            return inner.union(_slots(() if init is None else (init,)))
     return set()
 
 

@@ -84,7 +84,7 @@ def columns_of(checked: Checked, implicit: frozenset[str]) -> dict[str, tuple[st
 def refuse_unplannable(checked: Checked) -> None:
     """An error with everything in the program that cannot be evaluated yet."""
     report = Report()
-    refuse_unsupported(checked.program, checked.clauses, report)
+    refuse_unsupported(checked.program, report)
     report.check()
 
 

@@ -178,7 +178,8 @@ class AggregateStep:
     """target := op over the matches of `body` for each binding.
 
     `body` runs from the current bindings; `value` is what it aggregates (None for count). With no match, count
-    and sum give zero; min, max and mean drop the binding.
+    and sum give zero; min, max and mean drop the binding. With `distinct`, matches that differ in none of these slots
+    are one. A functor of the user, its name in `op` behind an `@`, folds the values one by one, from `init` on.
     """
 
     target: int
@@ -186,6 +187,8 @@ class AggregateStep:
     kind: Kind
     value: Operand | None
     body: tuple[Step, ...]
+    distinct: tuple[int, ...] | None = None
+    init: Operand | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,25 @@ def walk_scope(node: tree.Node) -> Iterator[tree.Node]:
             pending.extend(reversed(tuple(current.children())))
 
 
+def counts_named_values(aggregate: AnyAggregate) -> bool:
+    """Whether an aggregate is over the values of its named variables, each combination once, and not over the tuples
+    behind its `_`. As in Soufflé it is where a body is more than a look at one relation: with several atoms, a range or
+    an aggregate in it, or one variable twice in its atom. (Without a `_` there is no difference, and False is said.)"""
+    nodes = [n for literal in body_of(aggregate) for n in walk_scope(literal) if not isinstance(literal, tree.Negation)]
+    if not any(isinstance(node, tree.Wildcard) for node in nodes):
+        return False
+    nodes += [n for term in inner_terms(aggregate) for n in walk_scope(term)]
+    atoms = [node for node in nodes if isinstance(node, tree.Atom)]
+    if len(atoms) > 1 or any(isinstance(n, (tree.Aggregate, tree.UserAggregate)) or _is_range(n) for n in nodes):
+        return True
+    names = [n.name for atom in atoms for n in atom.walk() if isinstance(n, tree.Variable)]
+    return len(names) > len(set(names))
+
+
+def _is_range(node: tree.Node) -> bool:
+    return isinstance(node, tree.Functor) and node.op == "range"
+
+
 def names_in(nodes: Iterable[tree.Node]) -> frozenset[str]:
     return frozenset(n.name for node in nodes for n in node.walk() if isinstance(n, tree.Variable))
 

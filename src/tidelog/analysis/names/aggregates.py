@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidelog.analysis.clauses.scopes import bound_names
 from tidelog.analysis.clauses.uses import ClauseUses, Uses
+from tidelog.analysis.clauses.witnesses import WITNESSED
 from tidelog.errors import Report
 from tidelog.lang import tree
 
@@ -19,14 +20,15 @@ def _check_witnesses(clause: ClauseUses, report: Report) -> None:
     """Only min and max have a tuple that witnesses their value; the others would have to invent one."""
     for aggregate in clause.aggregates:
         node = aggregate.node
-        if isinstance(node, tree.UserAggregate) or node.op in ("min", "max"):
+        if isinstance(node, tree.Aggregate) and node.op in WITNESSED:
             continue
+        what = f"@@{node.name}" if isinstance(node, tree.UserAggregate) else node.op
         witnesses = clause.scopes[id(node)].witnesses
         for variable in aggregate.uses.variables if witnesses else ():
             if variable.name in witnesses:
                 report.error(
                     "TL0227",
-                    f"the variable `{variable.name}` is bound only inside of this `{node.op}`, but used outside of it",
+                    f"the variable `{variable.name}` is bound only inside of this `{what}`, but used outside of it",
                     variable.span,
                     help="bind it outside too, or give it another name inside",
                 )

@@ -174,9 +174,13 @@ class BodyScheduler:
         inner.slots, inner.bound, inner.inside = self.slots, set(self.bound), True
         if aggregate.value is not None:
             inner.uses.update(core.slots_in((aggregate.value,)))
+        inner.uses.update(aggregate.distinct or ())
         inner.schedule(aggregate.body, None)
+        distinct = None if aggregate.distinct is None else tuple(sorted(aggregate.distinct))
         self.steps.append(
-            steps.AggregateStep(target, aggregate.op, aggregate.kind, aggregate.value, tuple(inner.steps))
+            steps.AggregateStep(
+                target, aggregate.op, aggregate.kind, aggregate.value, tuple(inner.steps), distinct, aggregate.init
+            )
         )
 
     # ---- atoms

@@ -96,7 +96,7 @@ class _Extraction:
         _, *body = self.without_aggregates((core.CoreAtom(domain, tuple(map(Slot, group))), *aggregate.body))
         relation = core.AggregateRelation(
             self.rule.number,
-            self.named(aggregate.op),
+            self.named(aggregate.op.removeprefix("@")),
             domain,
             group,
             len(self.slots),

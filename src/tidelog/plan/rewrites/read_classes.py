@@ -114,7 +114,7 @@ class _Rewriter:
     def aggregate(self, aggregate: core.Aggregated) -> core.Aggregated:
         free = _Free(aggregate)
         weighed = None
-        if aggregate.op == "count":
+        if aggregate.op == "count" and aggregate.distinct is None:
             weighed = next((i for i in aggregate.body if self.is_implicit(i) and any(map(free, i.args))), None)
         rest = [inner for item in aggregate.body if item is not weighed for inner in self.item(item)]
         if weighed is None:

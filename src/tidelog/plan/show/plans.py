@@ -211,7 +211,8 @@ def _step_lines(step: steps.Step, slots: Slots, native: Native) -> Iterator[str]
             yield f"compute {name(target)} := iteration"
         case steps.AggregateStep(target=target, op=op, value=value, body=body):
             what = "" if value is None else f" {operand(value)}"
-            yield f"aggregate {name(target)} := {op}{what} over"
+            among = "" if step.distinct is None else f" distinct ({', '.join(map(name, step.distinct))}) of"
+            yield f"aggregate {name(target)} := {op}{what} over{among}"
             yield from ("  " + line for line in step_lines(body, slots, native))
         case steps.Emit(relation=relation, args=args):
             yield f"emit {relation}({arguments(args)})"

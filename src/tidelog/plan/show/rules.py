@@ -64,7 +64,8 @@ def _expression(expression: core.Expression, slots: Slots) -> str:
             return f"[{_arguments(fields, slots)}]"
         case core.Aggregated(op=op, value=value, body=body):
             what = "" if value is None else f" {_argument(value, slots)}"
-            return f"{op}{what} : {{ {show_body(body, slots)} }}"
+            begin = "" if expression.init is None else f"{_argument(expression.init, slots)}, "
+            return f"{op}{what} : {begin}{{ {show_body(body, slots)} }}"
     return type(expression).__name__
 
 

@@ -43,6 +43,8 @@ def _check(node: tree.Node, types: ClauseTypes, report: Report) -> None:
         case tree.Functor(op="ord", args=(arg,)) if types.kind_of(arg) in (Kind.SYMBOL, Kind.RECORD):
             report.error("TL1251", f"`ord` of a {types.kind_of(arg).value}: the DataFrame executor does not number "
                          "its values", node.span, help=HELP)  # fmt: skip
+        case tree.UserAggregate(name=name):
+            report.error("TL1254", f"the DataFrame executor cannot aggregate with `@@{name}`", node.span, help=HELP)
         case tree.Cast(term=inner):
             before, after = types.kind_of(inner), types.kind_of(node)
             if before is not after and not (SPARK_TYPES[before] == SPARK_TYPES[after] == "bigint"):

@@ -240,6 +240,10 @@ class Translation:
         target = f"s{step.target}"
         injected = [f"s{slot}" for slot in sorted(reads(step))]
         matches = self.run(step.body, bindings.only(injected).distinct() if injected else ONE)
+        if step.distinct is not None:
+            value = [step.value.index] if isinstance(step.value, Slot) else []
+            columns = dict.fromkeys((*injected, *(f"s{slot}" for slot in (*step.distinct, *value))))
+            matches = matches.only(columns).distinct() if columns else matches.limit(1)
         folded = fold(step.op, step.kind, None if step.value is None else self.value(step.value))
         if not injected:
             return bindings.join(matches.grouped((), {target: folded}).where(f"{target} IS NOT NULL"), None)
