@@ -27,6 +27,7 @@ class Format:
 
     name: str  # Spark's name for it, where Spark knows it
     io: str = ""  # what a directive's `IO=` says, if anything
+    stream_io: str = ""  # what it says where facts come from standard input and results go to standard output
     suffixes: tuple[str, ...] = ()  # that say the format of a file
     given: tuple[str, ...] = ()  # more of them, for files that are handed to a session by name
     extension: str = ""  # of a file whose name is that of its relation
@@ -68,7 +69,7 @@ def format_of_name(path: str | PurePath) -> str:
 
 def format_of_io(io: str) -> str | None:
     """The format that `IO=` says."""
-    return next((f.name for f in FORMATS.values() if f.io and f.io == io), None)
+    return next((f.name for f in FORMATS.values() if io in (f.io, f.stream_io) and io), None)
 
 
 def _imported(name: str) -> Callable[..., Any]:
@@ -86,8 +87,8 @@ add(Format(SIZE, io="stdoutprintsize", writes="tidelog.io.write:write_size"))
 add(Format(SQLITE, io="sqlite", given=(".sqlite", ".sqlite3", ".db"), extension=".sqlite", folders=True,
            parameters=frozenset(("dbname", "filename")),
            reads="tidelog.io.sqlite_facts:read_sqlite", writes="tidelog.io.sqlite_facts:write_sqlite"))  # fmt: skip
-add(Format(JSON, io="jsonfile", suffixes=(".json",), extension=".json", parameters=frozenset(("filename", "format")),
-           compresses=True, spark_reads="folders",
+add(Format(JSON, io="jsonfile", stream_io="json", suffixes=(".json",), extension=".json",
+           parameters=frozenset(("filename", "format")), compresses=True, spark_reads="folders",
            reads="tidelog.io.json_facts:read_json_file", writes="tidelog.io.json_facts:write_json"))  # fmt: skip
 add(Format(PARQUET, io="parquet", suffixes=(".parquet", ".pq"), extension=".parquet", magic=b"PAR1", parameters=_FILE,
            folders=True, spark_reads="all",

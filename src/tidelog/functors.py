@@ -36,6 +36,11 @@ def _same(kinds: tuple[Kind, ...], arity: int, variadic: bool = False) -> tuple[
 NUMERIC = (N, U, F)
 INTEGER = (N, U)
 
+MATHEMATICAL = (
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "log", "exp",
+)  # fmt: skip
+"""Not keywords: relations, variables and attributes may have these names."""
+
 FUNCTORS: dict[str, FunctorInfo] = {
     f.name: f
     for f in (
@@ -62,6 +67,7 @@ FUNCTORS: dict[str, FunctorInfo] = {
         FunctorInfo("utof", (Signature((U,), F),)),
         FunctorInfo("ftoi", (Signature((F,), N),)),
         FunctorInfo("ftou", (Signature((F,), U),)),
+        *(FunctorInfo(name, _same(NUMERIC, 1)) for name in MATHEMATICAL),
         FunctorInfo("range", tuple(Signature((k, k), k, variadic=True) for k in NUMERIC), many=True),
     )
 }

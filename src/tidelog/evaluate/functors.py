@@ -1,4 +1,4 @@
-"""The built-in functors that the native pipelines leave to Python: those that read or make texts.
+"""The built-in functors that the native pipelines leave to Python: those that read or make texts, and mathematics.
 
 Each works on distinct argument values only: a batch of a million bindings with a thousand different texts costs a
 thousand calls. A value that cannot be converted is a `Fault` that says which.
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidelog import room
+from tidelog.evaluate import mathematics
 from tidelog.evaluate.bindings import Words
 from tidelog.floats import float_words
+from tidelog.functors import MATHEMATICAL
 from tidelog.patterns import complaint, match_columns
 from tidelog.store.distinct import distinct_rows
 from tidelog.values import NUMBER_MAX, NUMBER_MIN, UNSIGNED_MAX, Kind
@@ -82,6 +84,8 @@ def compute(decoder: Decoder, op: str, kind: Kind, args: list[Words], kinds: tup
 
 def function(op: str, of: Kind) -> Callable[..., Any]:
     """The functor over Python values of a kind."""
+    if op in MATHEMATICAL:
+        return mathematics.function(op, of)
     return _float_text if op == "to_string" and of is Kind.FLOAT else _FUNCTORS[op]
 
 

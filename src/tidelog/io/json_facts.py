@@ -1,4 +1,5 @@
-"""Facts in JSON: one array with a list or an object per fact, as Soufflé's IO=jsonfile has them, or an object per line.
+"""Facts in JSON: one array with a list or an object per fact, as Soufflé's IO=jsonfile has them (IO=json: from
+standard input and to standard output), or an object per line.
 
 Inside, numbers are numbers, symbols strings, records lists or objects of their fields, nil is null. Soufflé has no
 form for ADTs; here a branch is a list that begins with its name, `["$Node", 1, null]`, or a string with its text.
@@ -23,7 +24,7 @@ from tidelog.io.place import Place
 from tidelog.io.record_text import base_type, parse
 from tidelog.io.streams import opened
 from tidelog.io.tables import nullary_table, table_of_rows
-from tidelog.io.write import Parts, write_file
+from tidelog.io.write import Parts, print_bytes, write_file
 from tidelog.values import Kind
 
 
@@ -121,7 +122,8 @@ def _places(text: str, wanted: set[int], file: str) -> Iterator[tuple[int, tuple
 def write_json(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
     first, *others = map(plain, parts.tables)
     table = pa.concat_tables([first, *others]) if others else first  # which may have a row but no columns
-    write_file(place, (part.encode() for part in json_text(table, info, types, place.objects)))
+    text = (part.encode() for part in json_text(table, info, types, place.objects))
+    print_bytes(text) if place.path is None else write_file(place, text)
     return []
 
 

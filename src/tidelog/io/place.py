@@ -55,7 +55,7 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
     name = params.get("name", info.name)
     io = params.get("IO", "file")
     to_terminal = kind == "output" and str(folder) == "-"
-    if to_terminal and io != "stdoutprintsize":
+    if to_terminal and io not in ("stdoutprintsize", "json"):
         io = "stdout"
     if io == "spark":
         raise error(
@@ -76,7 +76,7 @@ def _place(info: RelationInfo, directive: tree.Directive | None, folder: Path, k
             path = folder / database
             database = str(path)
         shown = database
-    elif io not in ("stdin", "stdout", "stdoutprintsize"):
+    elif io not in ("stdin", "stdout", "stdoutprintsize", format.stream_io):
         default = (format.extension or (".facts" if kind == "input" else ".csv")) + (".gz" if gzip else "")
         if kind == "input" and gzip and "filename" not in params:
             default = default.removesuffix(".gz")

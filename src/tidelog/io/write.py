@@ -52,14 +52,14 @@ def write_relation(
 
 def write_size(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
     """Print how many tuples there are."""
-    _print([(size_line(place.relation, parts.count) + "\n").encode()])
+    print_bytes([(size_line(place.relation, parts.count) + "\n").encode()])
     return []
 
 
 def write_lines(place: Place, info: RelationInfo, types: TypeSystem, parts: Parts) -> list[Diagnostic]:
     """A line of text for each tuple, to a file or to the terminal."""
     if place.path is None:
-        _print(_framed(place, info, types, parts.tables))
+        print_bytes(_framed(place, info, types, parts.tables))
         return []
     warnings: list[Diagnostic] = []
     write_file(place, _lines(place, info, types, _watched(parts.tables, place, info, warnings)))
@@ -97,7 +97,8 @@ def _framed(
     yield b"===============\n"
 
 
-def _print(parts: Iterable[bytes | memoryview]) -> None:
+def print_bytes(parts: Iterable[bytes | memoryview]) -> None:
+    """To standard output, behind what was printed before."""
     sys.stdout.flush()
     binary = getattr(sys.stdout, "buffer", None)
     for part in parts:

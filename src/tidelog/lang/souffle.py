@@ -101,7 +101,7 @@ def _flatten(items: list[Any]) -> list[Any]:
 
 
 def _names(children: list[Any]) -> list[Token]:
-    return [c for c in children if isinstance(c, Token) and c.type == "IDENT"]
+    return [c for c in children if isinstance(c, Token) and c.type in ("IDENT", "MATH")]
 
 
 def _nodes(children: list[Any]) -> tuple[Any, ...]:
@@ -305,6 +305,12 @@ class SouffleBuilder(TreeBuilder):
 
     def atom(self, c: list[Any]) -> tree.Atom:
         return tree.Atom(str(c[0]), c[2], span=self.span(c), name_span=c[0].span)
+
+    def math_name(self, c: list[Any]) -> Name:
+        return self.qualified_name(c)
+
+    def math_atom(self, c: list[Any]) -> tree.Atom:
+        return self.atom([self.math_name(c[:1]), *c[1:]])
 
     def comparison(self, c: list[Any]) -> tree.Comparison:
         return tree.Comparison(str(c[1]), c[0], c[2], span=self.span(c))

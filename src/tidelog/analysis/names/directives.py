@@ -12,7 +12,8 @@ from tidelog.formats import FORMATS, TEXT, format_of_io
 from tidelog.lang import tree
 
 _ANY = {"IO", "name", "operation", "attributeNames", "params", "types", "auxArity"}
-_NOT_OF_STREAMS = {"stdin": {"filename", "compress"}, "stdout": {"filename", "compress", "columns"}}
+_NOT_OF_STREAMS = {"stdin": {"filename", "compress"}, "stdout": {"filename", "compress", "columns"},
+                   "json": {"filename"}}  # fmt: skip
 _FLAGS = ("headers", "rfc4180")
 _MODES = ("overwrite", "append", "ignore", "error", "errorifexists")
 
@@ -34,7 +35,8 @@ def directives_of(program: tree.Program) -> list[tree.Directive]:
 
 def kinds_of_io(kind: str) -> tuple[str, ...]:
     """What `IO=` may be in an `.input` or `.output`."""
-    formats = (f.io for f in FORMATS.values() if f.io and (f.reads if kind == "input" else f.writes))
+    able = [f for f in FORMATS.values() if (f.reads if kind == "input" else f.writes)]
+    formats = (io for f in able for io in (f.io, f.stream_io) if io)
     return ("file", "stdin" if kind == "input" else "stdout", *formats, "spark")
 
 
@@ -133,8 +135,8 @@ def _check_io(directive: tree.Directive, report: Report) -> None:
         report.error("TL0607", "the delimiter is empty", directive.span)
     elif delimiter is not None and params.get("rfc4180") == "true" and '"' in delimiter:
         report.error("TL0607", "a delimiter with a double quote cannot be used with rfc4180", directive.span)
-    if io == "jsonfile" and params.get("format", "list") not in ("list", "object"):
-        report.error("TL0608", f"the format of a JSON file is list or object, not `{params['format']}`", directive.span)
+    if io in ("json", "jsonfile") and params.get("format", "list") not in ("list", "object"):
+        report.error("TL0608", f"the format of JSON is list or object, not `{params['format']}`", directive.span)
 
 
 def _check_spark_output(directive: tree.Directive, params: dict[str, str], report: Report) -> None:
