@@ -40,7 +40,8 @@ def test_relations_functors_and_branches_may_have_their_names() -> None:
         cos($log(n)) :- n = count : { log(_) }, 2 = sum x - 1 : { log(x) }.
     """
     found = run(text)
-    assert found["sin"] == {("$log(3)",)} and found["cos"] == {("$log(1)",)}
+    assert found["sin"] == {("$log(3)",)}
+    assert found["cos"] == {("$log(1)",)}
 
 
 def test_they_are_printed_as_they_are_read() -> None:

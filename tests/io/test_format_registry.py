@@ -70,7 +70,7 @@ def test_a_kind_of_io_that_nobody_has_added_is_refused() -> None:
     with pytest.raises(TidelogError) as caught:
         tidelog.Session(PROGRAM.replace("pairs", "qqq"))
     assert caught.value.codes == ("TL0604", "TL0604")
-    assert "IO is one of file, stdin, sqlite, jsonfile, parquet, arrow, spark" in str(caught.value)
+    assert "IO is one of file, stdin, sqlite, jsonfile, json, parquet, arrow, spark" in str(caught.value)
 
 
 def test_two_formats_do_not_share_a_suffix() -> None:

@@ -200,8 +200,8 @@ _READABLE = {
     "IDENT": "a name", "NUMBER": "a number", "UNSIGNED": "a number", "FLOAT": "a number", "IP": "a number",
     "STRING": "a string", "VARIABLE": "a variable", "$END": "the end of the program", "DOT": "`.`", "COMMA": "`,`",
     "MATH": "a name", "LPAR": "`(`", "RPAR": "`)`", "LBRACE": "`{`", "RBRACE": "`}`", "LSQB": "`[`", "RSQB": "`]`",
-    "COLON": "`:`", "SEMICOLON": "`;`", "EQUAL": "`=`", "__ANON_0": "", "LESSTHAN": "`<`", "MORETHAN": "`>`", "VBAR": "`|`",
-    "IF": "`:-`",
+    "COLON": "`:`", "SEMICOLON": "`;`", "EQUAL": "`=`", "__ANON_0": "", "LESSTHAN": "`<`", "MORETHAN": "`>`",
+    "VBAR": "`|`", "IF": "`:-`",
 }  # fmt: skip
 
 
