@@ -88,16 +88,18 @@ class AnyOrder(Server):
     def own(self) -> bool:
         waits, self._facts = self._facts, self._some(self._facts)
         found, taken = bool(waits), {id(message) for message in self._facts}
+        for message in self._facts:
+            self.run.come_home(self, self.names[message.relation], message.rows)
         super().own()
         self._facts += [message for message in waits if id(message) not in taken]
         return found
 
-    def tell(self) -> bool:
+    def answer(self) -> bool:
         waits, self._announcements = self._announcements, self._some(self._announcements)
         found, taken = bool(waits), {id(message) for message in self._announcements}
-        for message in self._announcements:
-            self.run.come_by(self, message.owner, message.values, message.positions)
-        super().tell()
+        for sender, message in self._announcements:
+            self.run.come_by(self, sender, message.values, message.positions)
+        super().answer()
         self._announcements += [message for message in waits if id(message) not in taken]
         return found
 
@@ -130,6 +132,7 @@ class WatchedRun:
         self.fired: Instances = Counter()
         self.present: list[defaultdict[int, set[int]]] = [defaultdict(set) for _ in range(size)]
         self.floors: defaultdict[tuple[int, int, int], int] = defaultdict(lambda: -1)  # of (owner, value, position)
+        self.home: dict[tuple[str, tuple[int, ...]], int] = {}
         self.later_than: dict[tuple[int, str, int], int] = {}  # (worker, relation, row), not stamped yet
         self.database = Database()
         arities = {name: info.arity for name, info in checked.relations.items()}
@@ -193,7 +196,8 @@ class WatchedRun:
         for server in self.cluster.servers:
             database = server.held.context.database
             pivots = any(server.pivoted[n] < database[n].count for n in server.matching.by_pivot)
-            queues = server._facts, server._announcements, server._matches, server._starting, server._later.get(phase)
+            queues = server._facts, server._announcements, server._answers, server._matches, server._starting
+            queues = (*queues, server._later.get(phase))
             if server.phase != phase or pivots or any(queues) or server.owned.waiting:
                 return False
         return True
@@ -203,7 +207,7 @@ class WatchedRun:
         positions = self.program.positions
         values = set()
         for column in range(rows.shape[1]):
-            for value in rows[:, column].tolist():
+            for value in rows[:, column].tolist() if positions[relation, column] >= 0 else ():
                 self.present[me][value].add(positions[relation, column])
                 values.add(value)
         if check:
@@ -216,11 +220,17 @@ class WatchedRun:
             at = owner, int(values[item]), position
             self.floors[at] = max(self.floors[at], server.latest)
 
+    def come_home(self, server: AnyOrder, relation: str, rows: np.ndarray) -> None:
+        """A fact is later than any pivot that was on its owner before it came."""
+        for row in rows.tolist():
+            self.home.setdefault((relation, tuple(row)), server.latest)
+
     def bound_times(self, server: Any, relation: str, before: int, rows: np.ndarray) -> None:
         me = server.held.me
         for number, row in enumerate(rows.tolist(), before):
-            told = (self.floors[me, v, self.program.positions[relation, c]] for c, v in enumerate(row))
-            self.later_than[me, relation, number] = max(server.latest_matches, *told, -1)
+            told = [self.floors[me, v, self.program.positions[relation, c]] for c, v in enumerate(row)]
+            came = self.home.get((relation, tuple(row)), -1)
+            self.later_than[me, relation, number] = max(server.latest_matches, came, *told)
 
     def check_times(self, server: AnyOrder) -> None:
         """Lemma 1."""

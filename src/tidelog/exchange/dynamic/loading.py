@@ -13,7 +13,7 @@ import numpy as np
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.bits import Places
-from tidelog.exchange.dynamic.occurrences import Positions
+from tidelog.exchange.dynamic.occurrences import UNTOLD, Positions
 from tidelog.exchange.dynamic.partial_matches import Held
 
 
@@ -32,8 +32,9 @@ class Shares:
         found = [np.empty((0, 3), np.int64)]
         for name, rows in self._facts.items():
             for column in range(rows.shape[1]):
-                number = np.full(len(rows), positions[name, column])
-                found.append(_distinct(np.column_stack((rows[:, column], number, self._owners[name]))))
+                if (number := positions[name, column]) != UNTOLD:
+                    numbers = np.full(len(rows), number)
+                    found.append(_distinct(np.column_stack((rows[:, column], numbers, self._owners[name]))))
         triples = _distinct(np.concatenate(found))
         return triples[:, 0], triples[:, 1], triples[:, 2]
 

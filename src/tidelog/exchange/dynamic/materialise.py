@@ -33,7 +33,7 @@ from tidelog.exchange.homes import FIRST
 from tidelog.exchange.seeded import Seeded
 from tidelog.exchange.transport import Transport
 from tidelog.plan import core
-from tidelog.plan.exchange.phases import looked_up, makes_values, phases_of, pivot_plans
+from tidelog.plan.exchange.phases import makes_values, phases_of, pivot_plans, told_positions
 from tidelog.plan.orders.estimate import Estimate
 from tidelog.plan.stateful import stateful_program
 from tidelog.plan.steps import Const
@@ -71,7 +71,8 @@ class SharedProgram:
 
     @cached_property
     def positions(self) -> Positions:
-        return Positions(position for planned in self.phases for position in looked_up(planned.plans))
+        plans = [plan for planned in self.phases for plan in planned.plans]
+        return Positions(*told_positions(plans, self.keys))
 
     @property
     def rules(self) -> list[core.CoreRule]:

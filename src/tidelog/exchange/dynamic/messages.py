@@ -41,16 +41,28 @@ class DerivedFacts(Message):
 
 @dataclass(frozen=True)
 class Announcement(Message):
-    """FCT, on its tour: values that are new at some positions on their owner. `route` is who is still to be told; all
-    that has been heard of the values on the way is in `masks`."""
+    """FCT, on its tour: the sender is about to have these values at these positions. `tour` and `items` are for the
+    answer."""
 
     phase: int
     clock: int
-    owner: int
-    route: Array
+    tour: int
+    items: Array
     values: Array
     positions: Array
-    masks: Array
+
+
+@dataclass(frozen=True)
+class Noted(Message):
+    """The answer: it is noted, and this is what is known of the values here. Of their sets of workers, item by item and
+    position by position, the words that are not zero: where they are, and what."""
+
+    phase: int
+    clock: int
+    tour: int
+    items: Array
+    places: Array
+    words: Array
 
 
 @dataclass(frozen=True)
@@ -87,5 +99,5 @@ class PhaseEnded(Message):
     phase: int
 
 
-Work = PartialMatches | DerivedFacts | Announcement | GatheredRows
-KINDS = (PartialMatches, DerivedFacts, Announcement, GatheredRows, RingToken, Acknowledged, PhaseEnded)
+Work = PartialMatches | DerivedFacts | Announcement | Noted | GatheredRows
+KINDS = (PartialMatches, DerivedFacts, Announcement, Noted, GatheredRows, RingToken, Acknowledged, PhaseEnded)

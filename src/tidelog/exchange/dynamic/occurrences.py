@@ -1,11 +1,12 @@
 """Occurrence maps (the paper's section 4.2): for a value, on which workers it occurs, position by position.
 
-A position is a column of a relation that some rule looks facts up by; all other columns together are one more
-(`ELSEWHERE`), since whoever holds a value must be told of it wherever it stands. What is always true (Lemma 2): for a
-value that is *local*, because it is announced here at some position, the map has every worker at every position where
-the value occurs. Of other values the map may have something, and it may be old. `announced` is what is here;
-`underway` is what is being told to others, and takes part in nothing yet. Cost: for each value that this worker has
-heard of, a set of workers and two bits per position; numbers of values come from a table of the store.
+A position is a column of a relation by which some rule looks facts up, unless the column says who owns a fact. All
+other columns from which a value can come into such a look-up are one more (`ELSEWHERE`), since whoever has a value
+there must be told of it; of the rest, nobody is told anything. What is always true (Lemma 2): for a value that is
+*local*, because it is announced here at some position, the map has every worker at every position where the value
+occurs. Of other values the map may have something, and it may be old. `announced` is what is here; `underway` is what
+is being told to others, and takes part in nothing yet. Cost: for each value that this worker has heard of, a set of
+workers and two bits per position; numbers of values come from a table of the store.
 """
 
 from __future__ import annotations
@@ -18,21 +19,24 @@ from numpy.typing import NDArray
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.bits import Masks, Places
+from tidelog.plan.exchange.phases import Position
 from tidelog.store import Database
 
-ELSEWHERE = 0
-Position = tuple[str, int]
+ELSEWHERE, UNTOLD = 0, -1
 
 
 class Positions:
-    """The numbers of positions. `looked_up` are the columns by which rules look facts up."""
+    """The numbers of positions: `asked` are columns by which facts are looked up, `matter` all of which something is
+    told."""
 
-    def __init__(self, looked_up: Iterable[Position]) -> None:
-        self._numbers = {position: number for number, position in enumerate(sorted(set(looked_up)), 1)}
-        self.count = len(self._numbers) + 1
+    def __init__(self, asked: Iterable[Position], matter: Iterable[Position]) -> None:
+        self._numbers = dict.fromkeys(matter, ELSEWHERE)
+        self._numbers |= {position: number for number, position in enumerate(sorted(asked), 1)}
+        self.count = max(self._numbers.values(), default=ELSEWHERE) + 1
 
     def __getitem__(self, position: Position) -> int:
-        return self._numbers.get(position, ELSEWHERE)
+        """-1 for a column of which nothing is told."""
+        return self._numbers.get(position, UNTOLD)
 
 
 class Occurrences:

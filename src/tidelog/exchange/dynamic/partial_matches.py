@@ -21,7 +21,7 @@ from tidelog.exchange.dynamic.bits import Masks
 from tidelog.exchange.dynamic.clocks import LamportClock
 from tidelog.exchange.dynamic.known_places import IN_HEAD, KnownPlaces, Use, from_wire, to_wire
 from tidelog.exchange.dynamic.messages import PartialMatches
-from tidelog.exchange.dynamic.occurrences import Occurrences, Positions
+from tidelog.exchange.dynamic.occurrences import UNTOLD, Occurrences, Positions
 from tidelog.exchange.dynamic.partition import Partition
 from tidelog.exchange.homes import FIRST
 from tidelog.exchange.waves import narrow
@@ -122,15 +122,14 @@ class Matching:
     def arrive(self, message: PartialMatches) -> Iterator[Outgoing]:
         """Partial matches that have come here (PROCESSMESSAGE for PAR); the clock is past their pivots' times."""
         plan, leg = self.plans[message.plan], self.plans[message.plan].legs[message.hop]
-        uses = [_uses(plan, slot, positions) for slot, positions in leg.carried]
-        known = from_wire(message.values, message.lengths, message.masks, uses, self.held.size)
+        wanted = self._wanted(plan, leg)
+        known = from_wire(message.values, message.lengths, message.masks, [*wanted.values()], self.held.size)
         rows = message.rows.astype(np.int64).reshape(len(message.times), len(leg.begins))
         bindings = Bindings.from_rows(rows, leg.begins)
         bindings.bind(plan.time, message.times)
         if leg.earlier is not None and leg.look_up is not None:
             bindings.bind(plan.prefix, self.prefix(leg.look_up.relation, message.times, leg.earlier))
-        slots = [slot for slot, _ in leg.carried]
-        yield from self._leg(message.plan, message.hop, bindings, dict(zip(slots, known, strict=True)))
+        yield from self._leg(message.plan, message.hop, bindings, dict(zip(wanted, known, strict=True)))
 
     def prefix(self, relation: str, times: bits.Places, earlier: bool) -> bits.Places:
         """How many rows of a relation each match may meet."""
@@ -163,10 +162,10 @@ class Matching:
             return
         leg = plan.legs[hop + 1]
         assert leg.look_up is not None
-        wanted = {slot: _uses(plan, slot, positions) for slot, positions in leg.carried}
+        wanted = self._wanted(plan, leg)
         asked = dict(wanted)
         for column, operand in leg.look_up.key:
-            if isinstance(operand, Slot):
+            if isinstance(operand, Slot) and self._asks(leg, column):
                 asked[operand.index] = (*asked.get(operand.index, ()), (leg.look_up.relation, column))
         here = {
             slot: known[slot] if slot in known else self.places(bindings.columns[slot], uses)
@@ -181,6 +180,25 @@ class Matching:
             rows = part.rows(leg.begins)
             times = np.ascontiguousarray(part.columns[plan.time])
             yield to, PartialMatches(self._phase, number, hop + 1, times, narrow(rows), values, lengths, masks)
+
+    def _asks(self, leg: Leg, column: int) -> bool:
+        """Whether the map is asked about a look-up's column: of a key column, the value says who has facts, and so it
+        does for one that must not be there."""
+        assert leg.look_up is not None
+        relation = leg.look_up.relation
+        return not leg.negated and column != self.held.keys[relation]
+
+    def _wanted(self, plan: PivotPlan, leg: Leg) -> dict[int, tuple[Use, ...]]:
+        """The uses of slots in what comes to a leg: by later look-ups, and for heads of which others are told."""
+        found: dict[int, tuple[Use, ...]] = {}
+        head, told = plan.head.relation, self.held.positions
+        for slot, positions in leg.carried:
+            uses: list[Use] = [p for p in positions if told[p] != UNTOLD and p[1] != self.held.keys[p[0]]]
+            if any(arg == Slot(slot) and told[head, c] != UNTOLD for c, arg in enumerate(plan.head.args)):
+                uses.append(IN_HEAD)
+            if uses:
+                found[slot] = tuple(uses)
+        return found
 
     def places(self, column: Words, uses: Sequence[Use]) -> KnownPlaces:
         """Where the values of a column occur, as far as that is known here; of what is not known here, anywhere."""
@@ -211,8 +229,8 @@ class Matching:
             values = self._column(operand, bindings)
             if column == key:
                 candidates &= bits.of(held.partition.owners(values), held.size)
-            if leg.negated:
-                continue  # whoever would own it says whether it is there
+            if not self._asks(leg, column):
+                continue
             position = match.relation, column
             if isinstance(operand, Slot):
                 candidates &= here[operand.index].of(values, position)
@@ -226,9 +244,11 @@ class Matching:
         found: dict[int, KnownPlaces] = {}
         for column, operand in enumerate(args):
             rows[:, column] = self._column(operand, bindings)
-            if isinstance(operand, Slot) and operand.index in known:
+            if not isinstance(operand, Slot) or self.held.positions[plan.head.relation, column] == UNTOLD:
+                continue
+            if operand.index in known:
                 found[column] = known[operand.index]
-            elif isinstance(operand, Slot):
+            else:
                 found[column] = self.places(rows[:, column], (IN_HEAD,))
         return Derived(plan.head.relation, rows, found)
 
@@ -240,7 +260,3 @@ class Matching:
     def _word(self, operand: Operand) -> int:
         assert isinstance(operand, Const)
         return int(self.held.context.database.encode(operand))
-
-
-def _uses(plan: PivotPlan, slot: int, positions: Sequence[tuple[str, int]]) -> tuple[Use, ...]:
-    return (*positions, *([IN_HEAD] if Slot(slot) in plan.head.args else []))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 
@@ -24,13 +23,16 @@ from tidelog.exchange.dynamic.messages import (
     Announcement,
     DerivedFacts,
     GatheredRows,
+    Noted,
     PartialMatches,
     PhaseEnded,
     Work,
 )
+from tidelog.exchange.dynamic.occurrences import UNTOLD
 from tidelog.exchange.dynamic.owned_facts import OwnedFacts
 from tidelog.exchange.dynamic.partial_matches import Derived, Held, Matching, Outgoing
 from tidelog.exchange.dynamic.termination import Detector, MakeDetector
+from tidelog.exchange.dynamic.tours import Posted
 from tidelog.exchange.homes import FIRST
 from tidelog.exchange.transport import Transport
 from tidelog.exchange.waves import narrow
@@ -40,9 +42,6 @@ from tidelog.wire.messages import Message
 
 MOST_PIVOTS = 1 << 14
 """Facts that become pivots in one piece of work."""
-
-
-Told = TypeVar("Told", DerivedFacts, Announcement)
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,8 @@ class Server:
         self._at_first = at_first
         self._later: defaultdict[int, list[tuple[int, Message]]] = defaultdict(list)
         self._facts: list[DerivedFacts] = []
-        self._announcements: list[Announcement] = []
+        self._announcements: list[tuple[int, Announcement]] = []
+        self._answers: list[Noted] = []
         self._matches: list[PartialMatches] = []
         self._starting: list[int] = []
         self.detector: Detector
@@ -158,21 +158,23 @@ class Server:
             return
         if isinstance(message, Work):
             self.detector.taken(sender)
-            self._take(message)
+            self._take(sender, message)
         elif isinstance(message, PhaseEnded):
             self._begin(self.phase + 1)
         else:
             self.detector.heard(sender, message)
             self._look_for_the_end()
 
-    def _take(self, message: Work) -> None:
+    def _take(self, sender: int, message: Work) -> None:
         match message:
             case PartialMatches():
                 self._matches.append(message)
             case DerivedFacts():
                 self._facts.append(message)
             case Announcement():
-                self._announcements.append(message)
+                self._announcements.append((sender, message))
+            case Noted():
+                self._answers.append(message)
             case GatheredRows():
                 assert self._at_first is not None
                 self._at_first.gather(self.names[message.relation], message.rows)
@@ -193,27 +195,35 @@ class Server:
 
     def order(self) -> list[Callable[[], bool]]:
         """What is worked off first."""
-        return [self.tell, self.own, self.match, self.start, self.pivot]
+        return [self.answer, self.hear, self.own, self.match, self.start, self.pivot]
 
-    def tell(self) -> bool:
-        """Pass on what others, or this worker, announce."""
-        messages, self._announcements = self._announcements, []
-        return self._follow(messages, self.owned.pass_on)
+    def answer(self) -> bool:
+        """Note what others announce, and answer."""
+        come, self._announcements = self._announcements, []
+        if come:
+            self.hear_of(*(message.clock for _, message in come))
+            self._post_all(self.owned.answer(self.phase, come))
+        return bool(come)
+
+    def hear(self) -> bool:
+        """Go on with what this worker announces."""
+        answers, self._answers = self._answers, []
+        if answers:
+            self.hear_of(*(message.clock for message in answers))
+            self._post_all(self.owned.hear(self.phase, answers))
+        return bool(answers)
 
     def own(self) -> bool:
         """Take facts that are this worker's."""
-        messages, self._facts = self._facts, []
-        return bool(messages) and self._follow(messages, self.owned.take)
+        facts, self._facts = self._facts, []
+        if facts:
+            self.held.clock.synchronise(max(message.clock for message in facts))
+            self._post_all(self.owned.take(self.phase, facts))
+        return bool(facts)
 
-    def _follow(
-        self, messages: list[Told], do: Callable[[int, list[Told]], Iterable[tuple[int, Announcement]]]
-    ) -> bool:
-        """Take messages of FCT (line 16), and send what comes of them; whether there were any."""
-        if messages:
-            self.held.clock.synchronise(max(message.clock for message in messages))
-            for to, message in do(self.phase, messages):
-                self._post(to, message)
-        return bool(messages)
+    def hear_of(self, *times: int) -> None:
+        """Line 16, for what is on a tour."""
+        self.held.clock.synchronise(max(times))
 
     def match(self) -> bool:
         """Go on with matches that have come furthest."""
@@ -279,8 +289,9 @@ class Server:
             self._post(to, DerivedFacts(self.phase, self.held.clock.now, relation, narrow(part), narrow(values), shown))
 
     def _reach(self, derived: Derived, rows: Words) -> tuple[Words, bits.Masks]:
-        """For each value in the rows, who is known to have it."""
-        values = np.unique(rows)
+        """For each value in the rows of which others are told, who is known to have it."""
+        told = [c for c in range(rows.shape[1]) if self.held.positions[derived.relation, c] != UNTOLD]
+        values = np.unique(rows[:, told])
         reach = bits.none(self.held.size, len(values))
         for column, known in derived.known.items():
             some = np.unique(rows[:, column])
@@ -289,10 +300,14 @@ class Server:
 
     def _post(self, to: int, message: Work) -> None:
         if to == self.held.me:
-            self._take(message)
+            self._take(to, message)
         else:
             self.detector.sent()
             self.transport.send(to, message)
+
+    def _post_all(self, posted: Iterable[Posted]) -> None:
+        for to, message in posted:
+            self._post(to, message)
 
     def _stored(self, name: str, before: int) -> None:
         if name not in self.matching.by_pivot:

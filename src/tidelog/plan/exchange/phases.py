@@ -13,7 +13,7 @@ leg begins with the pivot.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from tidelog.plain import dataclass, replace
 from tidelog.plan import core, steps
@@ -205,9 +205,40 @@ def _carried(
     return tuple(found)
 
 
-def looked_up(plans: Iterable[PivotPlan]) -> Iterator[Position]:
-    """The columns by which plans look facts up."""
-    for plan in plans:
-        for leg in plan.legs:
-            if leg.look_up is not None:
-                yield from ((leg.look_up.relation, column) for column, _ in leg.look_up.key)
+def told_positions(
+    plans: Sequence[PivotPlan], keys: Mapping[str, int]
+) -> tuple[frozenset[Position], frozenset[Position]]:
+    """The columns of which workers must know where a value occurs: those by which facts are looked up, but for key
+    columns, whose value says who has the facts. And all columns from which a value may come into such a look-up,
+    through any number of rules: whoever has a value there must be told where it occurs."""
+    asked = {
+        (leg.look_up.relation, column)
+        for plan in plans
+        for leg in plan.legs
+        if leg.look_up is not None and not leg.negated
+        for column, _ in leg.look_up.key
+        if keys[leg.look_up.relation] not in (column, -1)
+    }
+    matter, before = set(asked), -1
+    flows = [flow for plan in plans for flow in _flows(plan)]
+    while len(matter) != before:
+        before = len(matter)
+        matter |= {source for source, target in flows if target in matter}
+    return frozenset(asked), frozenset(matter)
+
+
+def _flows(plan: PivotPlan) -> Iterator[tuple[Position, Position]]:
+    """From the column that binds a slot, to each by which it is looked up, and to those of the head that have it."""
+    sources: dict[int, Position] = {}
+    if plan.pivot is not None:
+        sources |= {slot: (plan.pivot.relation, column) for column, slot in plan.pivot.outputs}
+    for leg in plan.legs:
+        if leg.look_up is None:
+            continue
+        for column, operand in leg.look_up.key:
+            if isinstance(operand, Slot) and operand.index in sources:
+                yield sources[operand.index], (leg.look_up.relation, column)
+        sources |= {slot: (leg.look_up.relation, column) for column, slot in leg.look_up.outputs}
+    for column, operand in enumerate(plan.head.args):
+        if isinstance(operand, Slot) and operand.index in sources:
+            yield sources[operand.index], (plan.head.relation, column)
