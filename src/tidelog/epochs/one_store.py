@@ -31,6 +31,7 @@ from tidelog.evaluate.profile import Recorder
 from tidelog.evaluate.state import RowChange, State
 from tidelog.evaluate.statistics import INDEXING
 from tidelog.evaluate.updates.aggregates import AggregateUpdate
+from tidelog.evaluate.updates.best_of import BestOfUpdate
 from tidelog.evaluate.updates.equivalences import EquivalenceUpdate
 from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.plain import dataclass
@@ -165,6 +166,8 @@ class OneStore:
             return AggregateUpdate(self.state, stratum.aggregate)
         if stratum.equivalence is not None:
             return EquivalenceUpdate(self.state, stratum.equivalence)
+        if stratum.best is not None:
+            return BestOfUpdate(self.state, stratum, stratum.best)
         return self.strategy.updater(self.state, stratum)
 
     def _follows(self, stratum: StatefulStratum) -> bool:

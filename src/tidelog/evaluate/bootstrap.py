@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from tidelog.analysis.strata import Stratum
 from tidelog.errors import error
+from tidelog.evaluate.best_of import forget_levels, ranked
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.facts import Facts, enter
 from tidelog.evaluate.fixpoint import Fixpoint
@@ -67,6 +68,8 @@ class Bootstrap:
 
     def run_stratum(self, fixpoint: Fixpoint, number: int, stratum: StatefulStratum, plan: StratumPlan) -> None:
         fixpoint.run_one(number, plan)
+        if stratum.best is not None and not ranked(self.state.database, stratum.best):
+            forget_levels(self.state.database, stratum.best)
 
     def classify(self, stratum: StatefulStratum, equivalence: str) -> None:
         classify(self.state, equivalence)
@@ -78,7 +81,8 @@ def rules_of_strata(program: StatefulProgram, strata: Sequence[StatefulStratum])
     def rules_of(stratum: StatefulStratum) -> StratumPlan:
         rules = stratum.rules if stratum.aggregate is None else (stratum.aggregate.rule(),)
         relations = Stratum(stratum.relations, (), stratum.recursive)
-        return StratumPlan(relations, rules, (), (), counted=not stratum.whole, gates=stratum.gates)
+        counted = not (stratum.whole or stratum.best)
+        return StratumPlan(relations, rules, (), (), counted, stratum.gates, stratum.best)
 
     return ProgramPlan(program.checked, tuple(rules_of(stratum) for stratum in strata), program.implicit)
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tidelog.evaluate.best_of import FromNothing
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context, recorded
 from tidelog.evaluate.limits import Limits, Observer, PlanObserver, Silent
@@ -27,6 +28,7 @@ from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.subsumption import SubsumptionGate, reads
 from tidelog.plain import replace
 from tidelog.plan import steps
+from tidelog.plan.best_of import BestOf
 from tidelog.plan.gates import GatePlan
 from tidelog.plan.program import ProgramPlan, StratumPlan, plan_stratum
 from tidelog.store import ArithmeticFault, is_native, release_spare
@@ -68,7 +70,19 @@ class Fixpoint:
         """Run a stratum of the program, the one of this number, whose inputs are complete."""
         self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
         self.limits.relations = stratum.stratum.relations
+        if stratum.best is not None and self.run_by_rank(stratum, stratum.best):
+            return
         self.run_stratum(self.reordered(stratum))
+
+    def run_by_rank(self, stratum: StratumPlan, best: BestOf) -> bool:
+        """Evaluate a stratum in which only the best counts, rank by rank; False, and nothing has changed, if its data
+        are not what its rules say."""
+        evaluation = FromNothing(self.context, stratum.stratum.relations, stratum.rules, best, self.watch)
+        if not evaluation.run():
+            return False
+        self.derivations += evaluation.derivations
+        self.effort += evaluation.effort
+        return True
 
     def reordered(self, stratum: StratumPlan) -> StratumPlan:
         """The stratum with plans, ordered by what the relations hold now."""
@@ -80,7 +94,7 @@ class Fixpoint:
         elif not self.statistics.outgrown():
             return stratum
         planned = plan_stratum(stratum.stratum, stratum.rules, self.statistics, stratum.counted)
-        planned = replace(planned, gates=stratum.gates)
+        planned = replace(planned, gates=stratum.gates, best=stratum.best)
         if isinstance(self.observer, PlanObserver):
             self.observer.planned(planned)
         return planned

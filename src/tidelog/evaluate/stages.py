@@ -155,7 +155,7 @@ class PlanRun:
     def _pipeline(
         self, part: tuple[steps.Step, ...], inputs: tuple[int, ...] | None, outputs: tuple[int, ...]
     ) -> Stage:
-        emits = isinstance(part[-1], steps.Emit | steps.Tell)
+        emits = isinstance(part[-1], steps.Emit | steps.Tell | steps.Offer)
         options: dict[str, Any] = {"changing": self.changing, "pending": self.pending}
         if inputs is not None:
             options["inputs"] = inputs

@@ -57,10 +57,14 @@ class State:
     """See the module's docstring. `given` names the relations that hold the facts of those whose rows do not tell."""
 
     def __init__(
-        self, checked: Checked, functors: Mapping[str, Callable[..., Any]], recorder: Recorder | None = None
+        self,
+        checked: Checked,
+        functors: Mapping[str, Callable[..., Any]],
+        recorder: Recorder | None = None,
+        by_ranks: bool = True,
     ) -> None:
         self.checked = checked
-        self.program: StatefulProgram = stateful_program(checked, by_classes=True)
+        self.program: StatefulProgram = stateful_program(checked, by_classes=True, by_ranks=by_ranks)
         self.inputs = {directive.relation for directive in checked.directives("input")}
         self.database = Database()  # one thread: tables that lead to rows are not shared between several
         for name, arity in self.program.arities.items():

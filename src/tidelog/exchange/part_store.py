@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, refuse_overflow
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.state import State
 from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.exchange.agreement import Agreement
 from tidelog.exchange.homes import FIRST, owners
@@ -95,7 +97,8 @@ class PartStore(OneStore):
         def updater(state: Any, stratum: StatefulStratum) -> Updater:
             return PartUpdate(state, stratum, self.share)
 
-        super().__init__(checked, functors, limits, Strategy(bootstrap=bootstrap, updater=updater), observer)
+        whole = partial(State, by_ranks=False)  # what only the best counts of is evaluated anew, by one worker
+        super().__init__(checked, functors, limits, Strategy(whole, bootstrap, updater), observer)
         self.share = Share(self.waves, Agreement(self.waves, self.state.program.arities), placed)
 
     @contextmanager

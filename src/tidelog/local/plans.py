@@ -14,6 +14,7 @@ from tidelog.evaluate.limits import Silent
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import State
 from tidelog.evaluate.updates.aggregates import AggregateUpdate
+from tidelog.evaluate.updates.best_of import BestOfUpdate
 from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.local.local_session import LocalSession
 from tidelog.local.settings import Settings
@@ -78,6 +79,10 @@ def _updates(state: State, stratum: StatefulStratum) -> list[steps.Plan]:
         update.prepare()
         runs = [run for finder in update.finders for run in (finder.before, finder.after)]
         return [run.plan for run in (*runs, update.recompute)]
+    if stratum.best is not None:
+        kept = BestOfUpdate(state, stratum, stratum.best)
+        kept.prepare()
+        return [] if kept.why else [plan for _, plan in kept.plans]
     following = StratumUpdate(state, stratum)
     following.prepare()
     return following.plans

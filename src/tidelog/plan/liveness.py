@@ -38,6 +38,10 @@ def reads(step: steps.Step) -> set[int]:
             return {*(part.row for part in parts), *(since or ())}
         case steps.Tell(args=args, before=before, after=after):
             return {*_slots(args), before, after}
+        case steps.Rank(value=value, parts=parts):
+            return {*_slots(() if value is None else (value,)), *(part.row for part in parts)}
+        case steps.Offer(args=args, before=before, after=after):
+            return {*_slots(args), before.value, before.level, after.value, after.level}
         case steps.Send(slots=slots):
             return set(slots)
         case steps.AtHome(operand=operand):
@@ -65,6 +69,8 @@ def writes(step: steps.Step) -> set[int]:
             return set(slots)
         case steps.Fold(before=before, after=after):
             return {before, after}
+        case steps.Rank(before=before, after=after):
+            return {before.value, before.level, after.value, after.level}
         case (
             steps.Compute(target=target)
             | steps.Call(target=target)

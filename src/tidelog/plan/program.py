@@ -12,6 +12,7 @@ from tidelog.errors import Report
 from tidelog.lang.depth import deep_recursion
 from tidelog.plain import dataclass, field, replace
 from tidelog.plan import core, steps
+from tidelog.plan.best_of import BestOf
 from tidelog.plan.gates import GatePlan
 from tidelog.plan.orders.delta import delta_plans
 from tidelog.plan.orders.estimate import Estimate, Guess
@@ -26,7 +27,8 @@ class StratumPlan:
     """The rules of a stratum. `once` starts it; `delta` is repeated until nothing new is found. What some relations are
     sent goes through their `gates`.
 
-    A `counted` one finds each derivation once, for relations that keep state.
+    A `counted` one finds each derivation once, for relations that keep state. Where only the best counts (`best`), the
+    gates are for data that do not fit.
     """
 
     stratum: Stratum
@@ -35,6 +37,7 @@ class StratumPlan:
     delta: tuple[steps.Plan, ...]
     counted: bool = False
     gates: tuple[GatePlan, ...] = ()
+    best: BestOf | None = None
 
     @cached_property
     def facts(self) -> dict[str, list[tuple[steps.Const, ...]]]:
@@ -91,12 +94,13 @@ def refuse_unplannable(checked: Checked) -> None:
 def rules_of_program(checked: Checked) -> ProgramPlan:
     """The strata with their rules, and no plans yet: evaluation orders a stratum by what is there when it begins."""
     implicit = implicit_equivalences(checked)
-    rewriting = Rewriting(checked, BATCH, implicit, with_state=False)
+    rewriting = Rewriting(checked, BATCH, implicit, with_state=False, by_ranks=True)
     with deep_recursion():
         for stratum in checked.strata:
             rewriting.add(stratum)
     strata = tuple(
-        StratumPlan(Stratum(s.relations, (), s.recursive), s.rules, (), (), gates=s.gates) for s in rewriting.strata
+        StratumPlan(Stratum(s.relations, (), s.recursive), s.rules, (), (), gates=s.gates, best=s.best)
+        for s in rewriting.strata
     )
     made = (rule for s in strata for rule in s.rules if rule.relation not in checked.relations)
     parts = {rule.relation: tuple(rule.slots[slot][0] for slot in core.slots_in(rule.args)) for rule in made}

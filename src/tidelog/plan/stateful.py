@@ -10,6 +10,9 @@ Where equivalences are to be held `by_classes`, an `eqrel` that its own stratum 
 given and derived, and no others; a stratum behind it has the classes that follow from them, and rules read those
 (`read_classes.py`). Elsewhere its stratum is whole.
 
+Where ranks are to be kept (`by_ranks`), a stratum of recursion for the best (`best_of.py`) is not whole: its rules are
+rewritten like others, and it has an order besides. It keeps its gates for data that do not fit what its rules say.
+
 A `whole` stratum keeps its rules as they are. What it holds is no sum of derivations, or depends on the order in which
 they are found, so that a change which reaches it evaluates it anew.
 """
@@ -24,6 +27,7 @@ from tidelog.analysis.strata import Stratum
 from tidelog.lang.depth import deep_recursion
 from tidelog.plain import dataclass
 from tidelog.plan import core
+from tidelog.plan.best_of import BestOf, NotShown, best_of
 from tidelog.plan.flatten import flatten
 from tidelog.plan.gates import GatePlan, choice_keys, gates_of
 from tidelog.plan.rewrites import STATEFUL, WHOLE
@@ -32,8 +36,8 @@ from tidelog.plan.rewrites.parts import PartRelations
 from tidelog.plan.rewrites.read_classes import classes_of, implicit_equivalences, sizes_of
 from tidelog.plan.rewrites.rewrite import Made, Rewrite, RuleScope, applied
 from tidelog.plan.steps import Const, Operand
-from tidelog.plan.text_facts import gather_facts
-from tidelog.plan.whole import reason_to_be_whole
+from tidelog.plan.text_facts import FEW, gather_facts
+from tidelog.plan.whole import SUBSUMPTION, reasons_to_be_whole
 from tidelog.values import Kind
 
 RECURSIVE_GROUPS = "an aggregate whose groups the recursion finds"
@@ -44,7 +48,7 @@ class StatefulStratum:
     """Relations that depend on each other, and what defines them: rules, one aggregate, or the `equivalence` whose
     classes they are.
 
-    `whole` says why a change evaluates the stratum anew. `inputs` are the relations of other strata that it reads,
+    `whole` says why a change evaluates the stratum anew, and `best` in which order only the best counts. `inputs` are the relations of other strata that it reads,
     `gates` what its derived tuples go through.
     """
 
@@ -56,6 +60,7 @@ class StatefulStratum:
     recursive: bool = False
     equivalence: str | None = None
     gates: tuple[GatePlan, ...] = ()
+    best: BestOf | None = None
 
     @property
     def defined(self) -> bool:
@@ -85,11 +90,11 @@ class StatefulProgram:
 
 
 def stateful_program(
-    checked: Checked, by_classes: bool = False, rewrites: Sequence[Rewrite] = STATEFUL
+    checked: Checked, by_classes: bool = False, rewrites: Sequence[Rewrite] = STATEFUL, by_ranks: bool = False
 ) -> StatefulProgram:
     """The program's rules, rewritten; everything they define is as before."""
     implicit = implicit_equivalences(checked) if by_classes else frozenset[str]()
-    rewriting = Rewriting(checked, rewrites, implicit, with_state=True)
+    rewriting = Rewriting(checked, rewrites, implicit, with_state=True, by_ranks=by_ranks)
     with deep_recursion():
         for stratum in checked.strata:
             rewriting.add(stratum)
@@ -108,9 +113,15 @@ class Rewriting:
     in `strata`, before the one that asked for them; `kinds` and `types` are the columns of all relations."""
 
     def __init__(
-        self, checked: Checked, rewrites: Sequence[Rewrite], implicit: frozenset[str], with_state: bool
+        self,
+        checked: Checked,
+        rewrites: Sequence[Rewrite],
+        implicit: frozenset[str],
+        with_state: bool,
+        by_ranks: bool = False,
     ) -> None:
         self.checked, self.rewrites, self.implicit, self.with_state = checked, rewrites, implicit, with_state
+        self.by_ranks = by_ranks
         self.strata: list[StatefulStratum] = []
         self.kinds = {name: info.kinds for name, info in checked.relations.items()}
         self.types = {name: tuple(info.types) for name, info in checked.relations.items()}
@@ -121,7 +132,14 @@ class Rewriting:
     def add(self, stratum: Stratum) -> None:
         flat = flat_rules(self.checked, stratum)
         relations, rules = stratum.relations, self.as_whole(flat)
-        reason = reason_to_be_whole(self.checked, stratum, rules, self.implicit)
+        reasons = reasons_to_be_whole(self.checked, stratum, rules, self.implicit)
+        reason = next(iter(reasons), None)
+        if self.by_ranks and reasons == [SUBSUMPTION]:
+            try:
+                self.strata.append(self.as_best(stratum, flat, rules))
+                return
+            except NotShown as problem:
+                reason = f"{SUBSUMPTION} ({problem})"
         if not reason and extract_aggregates in self.rewrites:
             recursive = any(groups_are_recursive(rule, stratum.relations) for rule in rules)
             reason = RECURSIVE_GROUPS if recursive else None
@@ -133,17 +151,46 @@ class Rewriting:
             StatefulStratum(relations, inputs, rules, whole=reason, recursive=stratum.recursive, gates=gates)
         )
 
+    def as_best(
+        self, stratum: Stratum, flat: Sequence[core.CoreRule], whole: Sequence[core.CoreRule]
+    ) -> StatefulStratum:
+        """A stratum of recursion for the best; NotShown, and nothing has changed, if it is none."""
+        order = best_of(whole, stratum.relations)
+        given = sorted(directive.relation for directive in self.checked.directives("input"))
+        for name in order.columns:
+            if name in given:
+                raise NotShown(f"{name} is given as facts as well")
+        if any(groups_are_recursive(rule, stratum.relations) for rule in flat if not rule.subsumes):
+            raise NotShown(RECURSIVE_GROUPS)
+        held = list(self.strata), dict(self.kinds), dict(self.types), dict(self.keys)
+        subsumptions = [rule for rule in flat if rule.subsumes]
+        for name in order.columns:
+            self.keys[name] = [order.key_columns(name, len(self.kinds[name]))]
+        rules = self.without_facts([rule for rule in flat if not rule.subsumes], few=0)
+        relations, found = self.rewritten(rules, stratum.relations) if self.with_state else (stratum.relations, whole)
+        if not self.with_state:
+            found = tuple(rule for rule in found if not rule.subsumes)
+        try:
+            order = best_of((*found, *subsumptions), relations)
+        except NotShown:
+            self.strata, self.kinds, self.types, self.keys = held
+            raise
+        gates = gates_of(self.checked, relations, (*found, *subsumptions), self.implicit)
+        return StatefulStratum(
+            relations, _inputs(found, relations), found, recursive=stratum.recursive, gates=gates, best=order
+        )
+
     def as_whole(self, rules: Iterable[core.CoreRule]) -> tuple[core.CoreRule, ...]:
         """The rules of a stratum that is evaluated as a whole."""
         scope = RuleScope((), implicit=self.implicit)
         rewrites = [rewrite for rewrite in self.rewrites if rewrite in WHOLE]
         return tuple(found for rule in rules for found in applied(rewrites, rule, scope))
 
-    def without_facts(self, rules: Iterable[core.CoreRule]) -> Iterable[core.CoreRule]:
-        """The rules, with many facts in a stratum of their own if each is to be counted."""
+    def without_facts(self, rules: Iterable[core.CoreRule], few: int = FEW) -> Iterable[core.CoreRule]:
+        """The rules, with more than a few facts in a stratum of their own if each is to be counted."""
         if not self.with_state:
             return rules
-        rest, gathered = gather_facts(list(rules), self.kinds)
+        rest, gathered = gather_facts(list(rules), self.kinds, few)
         for name, facts in gathered.items():
             self.know(name, (Kind.NUMBER, *self.kinds[facts[0].relation.removesuffix("@text")]))
             self.strata.append(StatefulStratum((name,), (), tuple(facts)))

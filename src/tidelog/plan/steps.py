@@ -255,6 +255,39 @@ class Tell:
     asked: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The slots of a rank: its value and its level."""
+
+    value: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """before, after := the ranks of the derivation just before the round and after it, where only the best value of a
+    key counts; keeps those where they differ. `value` is what it gives its head, which has none in an ordinary
+    `relation`. Of derivations that a lost key has `asked` for, only the rank after the round counts."""
+
+    relation: str
+    value: Operand | None
+    before: Ranked
+    after: Ranked
+    parts: tuple[MatchedRow, ...]
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Tell the head, by its key (`args`): one derivation less of the rank before, one more of the rank after."""
+
+    relation: str
+    args: tuple[Operand, ...]
+    before: Ranked
+    after: Ranked
+    asked: bool
+
+
 # ---- where data travels between stores (design section 5)
 
 
@@ -314,7 +347,7 @@ class AtHome:
 
 Step: TypeAlias = (
     Scan | Probe | Exists | Absent | Filter | Compute | Call | Generate | Pack | Unpack | Fresh
-    | CurrentIteration | AggregateStep | Emit | File | Fold | Tell | Send | Receive | AtHome
+    | CurrentIteration | AggregateStep | Emit | File | Fold | Tell | Rank | Offer | Send | Receive | AtHome
 )  # fmt: skip
 
 

@@ -21,14 +21,15 @@ def is_fact(rule: core.CoreRule) -> bool:
 
 
 def gather_facts(
-    rules: list[core.CoreRule], kinds: dict[str, tuple[Kind, ...]]
+    rules: list[core.CoreRule], kinds: dict[str, tuple[Kind, ...]], few: int = FEW
 ) -> tuple[list[core.CoreRule], dict[str, list[core.CoreRule]]]:
-    """The rules with one rule in the place of many facts, and for each relation of such facts what defines it."""
+    """The rules with one rule in the place of more than a `few` facts, and for each relation of such facts what defines
+    it."""
     by_head: dict[str, list[core.CoreRule]] = {}
     for rule in rules:
         if is_fact(rule):
             by_head.setdefault(rule.relation, []).append(rule)
-    many = {name: facts for name, facts in by_head.items() if len(facts) > FEW}
+    many = {name: facts for name, facts in by_head.items() if len(facts) > few}
     rest = [rule for rule in rules if not (is_fact(rule) and rule.relation in many)]
     gathered: dict[str, list[core.CoreRule]] = {}
     for name, facts in many.items():

@@ -60,16 +60,18 @@ To read it, in this order:
 
 - memory: `memory` (arrays that grow without moving), `blocks` (what Python and the kernels share, field by field),
   `codes` (their numbers for things), `native` (how kernels are found and called), `compiling` (how they are made);
-- relations: `relation`, made of `row_states` (iterations and counts of rows) and `bulk_rows` (many rows at once);
+- relations: `relation`, made of `row_states` (iterations and counts of rows), `rank_states` (ranks, where only the
+  best counts) and `bulk_rows` (many rows at once);
   `packing` (keys of several columns in one word), `index`; `difference`, `distinct`, `components`;
 - dictionaries: `symbols`, `records`; `triple_lines` (terms of N-Triples); `equivalence` with `pair_rows` (`eqrel`);
 - plans: `operations` (what is native), `adaptive` (which of two atoms first), `encode` with `assembly` (steps to
   blocks), `encoded`, `pipeline`, `faults`;
 - execution: `stratum` (to a fixpoint), `crew` (several threads), `pending` and `update` (an epoch's changes),
+  `rank_update` (the same where only the best counts),
   `database` (owns all of it, and serves what kernels ask for);
 - `kernels/`: `raw` and `access` (loads and stores), `arithmetic`; `identity`, `membership`, `rebuild`, `matching`
   (tables of tuples); `segments`, `first_build`, `lookup` (indexes); `levels` and `machine` (plans and strata);
-  `signed_counts` and `update`; `texts`, `triples`; `entry` (how Python calls them).
+  `signed_counts` and `update`, `ranks` and `rank_update`; `texts`, `triples`; `entry` (how Python calls them).
 """
 
 from importlib import import_module
@@ -79,7 +81,7 @@ if TYPE_CHECKING:
     from tidelog.store.codes import MOST_DERIVATIONS, NEVER
     from tidelog.store.database import Database
     from tidelog.store.equivalence import Equivalence, classified, present
-    from tidelog.store.faults import ArithmeticFault
+    from tidelog.store.faults import ArithmeticFault, NotWorse
     from tidelog.store.memory import release_spare
     from tidelog.store.operations import is_native
     from tidelog.store.pair_rows import PairRows, pair_changes
@@ -88,7 +90,7 @@ if TYPE_CHECKING:
     from tidelog.store.stratum import Stratum
 
 __all__ = [
-    "MOST_DERIVATIONS", "NEVER", "ArithmeticFault", "Database", "Equivalence", "PairRows", "Pipeline", "Relation",
+    "MOST_DERIVATIONS", "NEVER", "ArithmeticFault", "Database", "Equivalence", "NotWorse", "PairRows", "Pipeline", "Relation",
     "Stratum", "classified", "is_native", "pair_changes", "present", "release_spare",
 ]  # fmt: skip
 
@@ -98,6 +100,7 @@ _WHERE = {
     "Equivalence": "equivalence",
     "MOST_DERIVATIONS": "codes",
     "NEVER": "codes",
+    "NotWorse": "faults",
     "PairRows": "pair_rows",
     "Pipeline": "pipeline",
     "Relation": "relation",

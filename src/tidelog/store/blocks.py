@@ -154,6 +154,28 @@ class RowNote(Block):
     derivations: Half
 
 
+class RankState(Block):
+    """Of a row of a stratum in which only the best counts, beside its iteration (which is its level, plus one): its
+    value, as a number of which less is better; when it moved last, and its value and iteration just before; the number
+    of its key, if its relation has keys."""
+
+    value: int
+    was_value: int
+    stamp: int
+    was: Half
+    key: Half
+
+
+class KeyState(Block):
+    """Of a key: the row that has its value, plus one, or 0 if it has none; the round in which it was lost; and, where
+    evaluation begins with nothing, the least rank that was offered to it (of level 0: none)."""
+
+    row: int
+    lost: int
+    value: int
+    level: int
+
+
 class NumberedSlot(Block):
     """Of an identity table with row numbers: a packed key with TOP, and its row."""
 
@@ -219,6 +241,11 @@ class RelationBlock(Block):
     derived: (
         Halves  # and its derivations in that iteration, less one; the last two are mostly zeros, which cost nothing
     )
+    ranks: RankState  # by row, if only the best counts in its stratum, else 0; of a relation of keys, their states
+    keys: RelationBlock  # the relation of its keys, else 0
+    order: int  # of its values: their kind, doubled, and 1 if the greatest is the best
+    value_column: int
+    value_log: Words  # the values beside the iterations of the log, or 0
 
 
 class IndexSlot(Block):
@@ -396,6 +423,35 @@ class TellOperation(TupleOperation):
     after: Words
 
 
+class RankOperation(Operation):
+    """RANK: the ranks of derivations just before the round, left out if they were `asked` for, and after it. Heads have
+    a `value`, whose `order` is that of their relation, or (0) the greatest of their bodies."""
+
+    asked: int
+    npart: int
+    parts: BodyPart
+    value: Words
+    order: int
+    update: UpdateBlock
+    before_value: Words
+    before: Words
+    after_value: Words
+    after: Words
+
+
+class OfferOperation(TupleOperation):
+    """OFFER: tell heads of their derivations, by their ranks. Its tuples are heads, or the keys of heads."""
+
+    update: UpdateBlock
+    head: RelationBlock
+    number: int
+    asked: int
+    before_value: Words
+    before: Words
+    after_value: Words
+    after: Words
+
+
 class UnpackOperation(Operation):
     """UNPACK: the fields of records, which are rows of a relation by number."""
 
@@ -542,8 +598,29 @@ class Sum(Block):
     more: int
 
 
+class Offered(Block):
+    """A count that waits for its rank: value and level (as an iteration), the number of a relation in the update, a row
+    of it or the number of a key, and how many derivations more (or, below zero, fewer)."""
+
+    value: int
+    level: Half
+    number: Half
+    head: Half
+    more: Half
+
+
+class RankSum(Block):
+    """The counts that have reached a head (its relation's number in the upper half) in sum, and the row that was
+    entered for it."""
+
+    head: int
+    more: int
+    entered: int
+
+
 class UpdateBlock(Block):
-    """An update of a stratum. Counts wait in buckets, as chains; number 0 is none."""
+    """An update of a stratum. Counts wait in buckets, as chains; number 0 is none. Where only the best counts, they
+    wait in a heap, the least rank first."""
 
     phase: int
     position: int
@@ -572,6 +649,17 @@ class UpdateBlock(Block):
     scratch: Words
     together: int  # whether the next bucket is agreed on with other stores
     agreed: int  # that bucket, or -1 while it is not known
+    round: int  # how many ranks were settled, in this and all earlier updates of the database
+    rank_value: int  # the rank that is being settled, or was last
+    rank_level: int
+    heap: Offered
+    heap_capacity: int
+    nheap: int
+    npopped: int  # those of the rank at hand, behind the heap
+    nsum: int
+    entered: int  # how many sums have been looked at for rows to be entered
+    from_nothing: int  # whether there was no state before
+    entry: Columns  # a tuple to be entered, and four words of scratch
 
 
 class SymbolsBlock(Block):

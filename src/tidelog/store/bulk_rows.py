@@ -19,7 +19,7 @@ from tidelog.store import codes, packing
 from tidelog.store.blocks import RowsSlot
 from tidelog.store.codes import BITMAP, BLOCKED, NUMBERED, PACKED, TAGGED
 from tidelog.store.memory import Array, Growable
-from tidelog.store.row_states import RowStates
+from tidelog.store.rank_states import RankStates
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
@@ -41,7 +41,7 @@ class Room(NamedTuple):
     derived_less_one: Any
 
 
-class BulkRows(RowStates, ABC):
+class BulkRows(RankStates, ABC):
     """The part of a relation that takes and gives many rows."""
 
     database: Database
@@ -78,11 +78,14 @@ class BulkRows(RowStates, ABC):
         """Drop the rows of tuples that are not there; row numbers change, and indexes are built anew when needed."""
         there = np.flatnonzero(self.now() != codes.NEVER)
         data, now, derived = self._rows.data[there], self.now(there), self.derived(there)
+        hidden = self.hidden_values(there)
         room = self.make_room(len(data), self.wide)
         room.rows[:], room.iterations[:] = data, now
         many = np.flatnonzero(derived != 1)
         self.set_derived(many, derived[many])
         self.take_rows(len(data))
+        if hidden is not None:
+            self.rank_by_hidden(hidden)
 
     def make_room(self, count: int, wide: bool, often_derived: bool = False) -> Room:
         """Forget everything and make room for so many rows, to be written; they count once `take_rows` is called.

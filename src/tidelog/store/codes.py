@@ -8,6 +8,7 @@ from __future__ import annotations
 # What a kernel answers. Anything but DONE means: Python acts, then calls again, and the kernel goes on.
 DONE, GROW_ROWS, GROW_IDENTITY, MISFIT, GROW_KEYS, GROW_ARENA, MISFIT_KEY, PAUSE, FAULT = range(9)
 GROW_WAITING, GROW_BUCKETS, GROW_SUMS, GROW_LISTS, PYTHON, ROUND = range(9, 15)  # asked for by an update
+GROW_HEAP, NOT_WORSE = 15, 16  # the latter: a derivation is better than its body, or no number
 
 # A row (see RelationBlock) that is not there has iteration NEVER.
 NEVER = 2**31 - 1
@@ -29,7 +30,8 @@ ALL, DELTA, OLD, LEFT, CAME, LOST, MOVED, BEFORE, AFTER, EITHER, BOTH, STILL = r
 
 # The sources of levels, the operations on chunks, and the checks of entries.
 UNIT, SCAN, PROBE, CROSS, RANGE, LIST = range(6)
-FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION, FEWER, FOLD, TELL = range(1, 14)
+FILTER, COMPUTE, EXISTS, ABSENT, MEMBER, NONMEMBER, EMIT, UNPACK, PACK, ITERATION = range(1, 11)
+FEWER, FOLD, TELL, RANK, OFFER = range(11, 16)
 CHECK_SAME, CHECK_COLUMN, CHECK_BOUND, CHECK_STATE, CHECK_ROW = range(5)
 
 # Work is counted in bindings: to insert a derivation, or to tell its head and settle that, is as much as this many.
@@ -38,6 +40,8 @@ EMIT_EFFORT, TELL_EFFORT = 4, 16
 # Comparisons and kinds of values.
 EQ, NE, LT, LE, GT, GE = range(6)
 SIGNED, UNSIGNED, FLOAT = range(3)
+NAN = 0x7FF8000000000000
+LEAST_VALUE = -(2**63)  # in the order of ranks, that of what follows from lower strata alone
 
 # Where a stratum is, and where an update is.
 PHASE_PLANS, PHASE_ADVANCE, PHASE_INDEXES = range(3)

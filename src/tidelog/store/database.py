@@ -23,7 +23,7 @@ from tidelog.store.equivalence import Equivalence
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.pending import Pending
-from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault
+from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault, not_worse
 from tidelog.store.records import Records
 from tidelog.store.relation import Relation
 from tidelog.store.stratum import Stratum
@@ -60,6 +60,7 @@ class Database:
         self._constants: dict[int, tuple[int, Array]] = {}  # with their addresses
         self._inserters: dict[int, Pipeline] = {}
         self._remarks: dict[str, bool] = {}  # whether they were told
+        self.rounds = 0  # of all updates in which only the best counts
         self.records = Records(self)
         self._clock = time.perf_counter(), self.kernels.now()
 
@@ -146,6 +147,12 @@ class Database:
         """Forget a relation that has been replaced or dropped; its memory goes at once."""
         self._forget(relation)
         relation.dispose()
+
+    def forget_keys(self, keys: Relation) -> None:
+        """Forget a relation of keys."""
+        if self.relations.get(keys.name) is keys:
+            del self.relations[keys.name]
+        self.retire(keys)
 
     def _forget(self, relation: Relation) -> None:
         self._inserters.pop(relation.address, None)
@@ -297,9 +304,11 @@ class Database:
         """Do what a plan asks for."""
         if status == codes.FAULT:
             raise fault(encoded.plan)
+        if status == codes.NOT_WORSE:
+            raise not_worse(encoded)
         if status == codes.PAUSE:
             return
-        if encoded.pending is not None and status in (codes.GROW_WAITING, codes.GROW_BUCKETS):
+        if encoded.pending is not None and status in (codes.GROW_WAITING, codes.GROW_BUCKETS, codes.GROW_HEAP):
             encoded.pending.grow(status)
             return
         relation = self._known.get(encoded.plan.subject, encoded.sink)

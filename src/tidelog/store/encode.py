@@ -25,9 +25,11 @@ from tidelog.plan.steps import (
     Fold,
     Generate,
     Match,
+    Offer,
     Operand,
     Pack,
     Probe,
+    Rank,
     Role,
     Scan,
     Slot,
@@ -54,12 +56,14 @@ from tidelog.store.blocks import (
     Level,
     MatchLevel,
     MemberOperation,
+    OfferOperation,
     Operation,
     Output,
     PackOperation,
     PlanBlock,
     ProbeLevel,
     RangeLevel,
+    RankOperation,
     ScanLevel,
     TellOperation,
     TupleOperation,
@@ -106,6 +110,10 @@ def uses(step: Step | Fewer) -> Iterable[Operand]:
             return [Slot(slot) for slot in (*(part.row for part in parts), *(since or ()))]
         case Tell(args=args, before=before, after=after):
             return [*args, Slot(before), Slot(after)]
+        case Rank(value=value, parts=parts):
+            return [*(() if value is None else (value,)), *(Slot(part.row) for part in parts)]
+        case Offer(args=args, before=before, after=after):
+            return [*args, *map(Slot, (before.value, before.level, after.value, after.level))]
         case CurrentIteration():
             return []
     raise TypeError(f"not a native step: {step}")
@@ -125,6 +133,7 @@ class Encoder:
         self.items: list[Item] = []  # what levels and operations point to
         self.links: list[Link] = []
         self.where: dict[int, int] = {}  # slot -> column address at the present level
+        self.ranked: dict[int, int] = {}  # the same, where derivations are ranked
         scratch.rewind()
 
     def encode(
@@ -149,7 +158,7 @@ class Encoder:
         if sink is not None:
             self._emit(sink, [Slot(s) for s in outputs])
         encoded = self._finish()
-        encoded.sink, encoded.pending = sink, self.pending
+        encoded.sink, encoded.pending, encoded.columns = sink, self.pending, self.ranked
         return encoded
 
     # Levels
@@ -251,6 +260,10 @@ class Encoder:
                 self._fold(step, live)
             case Tell():
                 self._tell(step)
+            case Rank():
+                self._rank(step, live)
+            case Offer():
+                self._offer(step)
             case _:
                 raise TypeError(f"not a native step: {step}")
 
@@ -291,6 +304,28 @@ class Encoder:
         tell.before, tell.after = self.where[step.before], self.where[step.after]
         self._op(tell, set())
         self._tuples(tell, self.database[step.relation], [self._column(a) for a in step.args])
+
+    def _rank(self, step: Rank, live: set[int]) -> None:
+        assert self.pending is not None, "only an update ranks derivations"
+        rank = RankOperation(kind=codes.RANK, asked=step.asked, update=self.pending.address)
+        if step.value is not None:
+            rank.value, rank.order = self._column(step.value), self.database[step.relation].block.order
+        body = [BodyPart(self.where[p.row], self.database[p.relation].address, ROLES[p.role]) for p in step.parts]
+        self.ranked = dict(self.where)
+        rank.before_value, rank.before = self._target(step.before.value), self._target(step.before.level)
+        rank.after_value, rank.after = self._target(step.after.value), self._target(step.after.level)
+        self._op(rank, live)
+        self._point_to_blocks(rank, "npart", "parts", body)
+
+    def _offer(self, step: Offer) -> None:
+        assert self.pending is not None, "only an update tells heads"
+        head = self.database[step.relation]
+        offer = OfferOperation(kind=codes.OFFER, update=self.pending.address, asked=step.asked, head=head.address)
+        offer.number = self.pending.own.index(step.relation)
+        offer.before_value, offer.before = self.where[step.before.value], self.where[step.before.level]
+        offer.after_value, offer.after = self.where[step.after.value], self.where[step.after.level]
+        self._op(offer, set())
+        self._tuples(offer, head if head.keys is None else head.keys, [self._column(a) for a in step.args])
 
     def _compute(self, step: Compute, live: set[int]) -> None:
         """Functors of several arguments (min, max) are folded two at a time."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ctypes import addressof
 
 import numpy as np
 
-from tidelog.plain import dataclass
+from tidelog.plain import dataclass, field
 from tidelog.store.blocks import Level, PlanBlock, ScanLevel, words_at
 from tidelog.store.codes import SCAN
 from tidelog.store.index import Index
@@ -24,6 +25,7 @@ class Encoded:
     indexes: tuple[tuple[Index, int], ...] = ()  # with the layout version that was encoded
     sink: Relation | None = None
     pending: Pending | None = None
+    columns: Mapping[int, int] = field(default_factory=dict)  # by slot, where a derivation is ranked: for what it says
 
     @property
     def address(self) -> int:

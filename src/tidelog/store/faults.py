@@ -10,3 +10,13 @@ class ArithmeticFault(Exception):
         super().__init__(f"{left} {op} {right}: division by zero")
         self.op, self.left, self.right = op, left, right
         self.plan = 0  # which plan of a stratum
+
+
+class NotWorse(Exception):
+    """A derivation is better than its body, or (not `is_number`) gives its head a value that is no number: the words of
+    its slots."""
+
+    def __init__(self, words: dict[int, int], is_number: bool) -> None:
+        super().__init__("a derivation is better than its body" if is_number else "a value is no number")
+        self.words, self.is_number = words, is_number
+        self.plan = 0  # which plan of an update

@@ -26,6 +26,7 @@ KERNELS = (
     "run_plan", "run_stratum", "now", "find_members", "update_index", "rehash_index", "rehash_identity",
     "rebuild_identity", "sample_blocks", "run_update", "find_rows",
     "number_texts", "rehash_texts", "match_rows", "mark_missing", "mark_returned", "split_lines",
+    "run_rank_update",
 )  # fmt: skip
 ARGUMENTS = 6
 ENTRY, SOURCES = "tidelog_entry", "tidelog_sources"
@@ -63,6 +64,7 @@ class Kernels:
     mark_missing: Callable[[int, int, int], int]
     mark_returned: Callable[[int, int, int, int, int, int], int]
     split_lines: Callable[[int], int]
+    run_rank_update: Callable[[int], int]
 
     def __init__(self, pointer: int) -> None:
         word = ctypes.c_int64

@@ -11,8 +11,10 @@ from tidelog.plan.steps import (
     Filter,
     Fold,
     Generate,
+    Offer,
     Pack,
     Probe,
+    Rank,
     Scan,
     Step,
     Tell,
@@ -71,4 +73,4 @@ def is_native(step: Step) -> bool:
             return operation(step) is not None
         case Scan(m) | Probe(m) | Exists(m) | Absent(m):
             return all(b.kind is not Kind.SYMBOL for b in m.bounds)
-    return isinstance(step, Emit | Fold | Generate | Pack | Unpack | CurrentIteration | Tell)
+    return isinstance(step, Emit | Fold | Generate | Pack | Unpack | CurrentIteration | Tell | Rank | Offer)

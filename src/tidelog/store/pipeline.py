@@ -18,7 +18,7 @@ from tidelog.store.adaptive import Fewer
 from tidelog.store.blocks import PlanBlock, TupleOperation, words_at
 from tidelog.store.encode import Encoder
 from tidelog.store.encoded import Encoded, Scratch
-from tidelog.store.faults import ArithmeticFault
+from tidelog.store.faults import ArithmeticFault, NotWorse
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import OPERATIONS
 from tidelog.store.pending import Pending
@@ -150,6 +150,13 @@ def chunk_limits(encoded: Encoded) -> tuple[list[int], list[int]]:
 def fault(plan: PlanBlock) -> ArithmeticFault:
     """What a plan stopped at."""
     return ArithmeticFault(OPERATIONS[plan.fault_functor], plan.fault_left, plan.fault_right)
+
+
+def not_worse(encoded: Encoded) -> NotWorse:
+    """The derivation that a plan stopped at, since it is better than its body or its value is no number."""
+    at = encoded.plan.fault_left
+    words = {slot: words_at(column, at + 1)[at] for slot, column in encoded.columns.items()}
+    return NotWorse(words, is_number=not encoded.plan.fault_functor)
 
 
 def encode_together(pipelines: Sequence[Pipeline]) -> None:

@@ -85,6 +85,7 @@ class Relation(BulkRows):
         self._initialise()
 
     def _initialise(self) -> None:
+        self._forget_keys()
         start = self.database.initial_capacity
         self._rows = Growable(self.arity, self._wide, start)
         if self.stateful:
@@ -254,7 +255,10 @@ class Relation(BulkRows):
         self.count = 1
         self.settle()
 
-    # State (see `row_states` and `bulk_rows`)
+    # State (see `row_states`, `rank_states` and `bulk_rows`)
+
+    def _rows_of(self, numbers: Array) -> Array:
+        return self._rows.data[numbers].astype(np.int64)
 
     def enter_absent(self, rows: Any) -> Array:
         """The numbers of these rows; those that were not known are entered as tuples that are not there."""

@@ -33,7 +33,11 @@ class RowStates:
     _lists: tuple[Growable, ...]
     _log: Growable
 
+    _ranks: Growable | None = None  # beside the rows, where only the best counts
+    _values: Growable  # beside the log
+
     def _initialise_states(self, capacity: int) -> None:
+        self._ranks = None
         self._now = Growable(1, False, capacity)
         self._before, self._derived = (
             Growable(1, False, capacity, sparse=True),
@@ -44,19 +48,24 @@ class RowStates:
     def _grow_states(self, capacity: int) -> None:
         """Room for the states of so many rows."""
         try:
-            for array in (self._now, self._before, self._derived):
+            for array in self._state_arrays:
                 array.grow(self.count, capacity)
         finally:
             self._publish_states()
 
     @property
+    def _state_arrays(self) -> list[Growable]:
+        return [self._now, self._before, self._derived, *([] if self._ranks is None else [self._ranks])]
+
+    @property
     def _states_capacity(self) -> int:
-        return min(array.capacity for array in (self._now, self._before, self._derived))
+        return min(array.capacity for array in self._state_arrays)
 
     def _publish_states(self) -> None:
         self.block.now = address(self._now.data)
         self.block.before = address(self._before.data)
         self.block.derived = address(self._derived.data)
+        self.block.ranks = 0 if self._ranks is None else address(self._ranks.data)
 
     def now(self, rows: Any = slice(None)) -> Any:
         """The iterations of rows given by number, or of all."""
@@ -121,6 +130,8 @@ class RowStates:
         n = len(self.log)
         self.grow_lists(len(rows))
         self._log.data[n : n + len(rows)] = np.column_stack((rows, self.now(rows), self.derived(rows)))
+        if self._ranks is not None:
+            self._values.data[n : n + len(rows), 0] = self._ranks.data[rows, 0]
         self.block.log_length = n + len(rows)
 
     @property
@@ -142,6 +153,8 @@ class RowStates:
                 rows.grow(listed.count, room)
             n = len(self.log)
             self._log.grow(n, n + room)
+            if self._ranks is not None:
+                self._values.grow(n, self._log.capacity)
         finally:
             self._publish_lists()
 
@@ -151,6 +164,7 @@ class RowStates:
         self.block.list_capacity = min(rows.capacity for rows in self._lists)
         self.block.log = address(self._log.data)
         self.block.log_capacity = self._log.capacity
+        self.block.value_log = address(self._values.data) if self._values.capacity else 0
 
     def forget_log(self) -> None:
         """The running update is over: what was before is what is now."""
@@ -162,10 +176,15 @@ class RowStates:
         """Empty lists, and an empty log."""
         self._lists = tuple(Growable(1, True, 8) for _ in LISTS)
         self._log = Growable(3, False, 8)
+        self._values = Growable(1, True, 8 if self.block.ranks else 0)
         for listed in self._listed:
             listed.count = 0
         self.block.log_length = 0
         self._publish_lists()
+
+    def _undo_ranks(self, rows: Array, values: Array) -> None:
+        """Give rows the values back that they had."""
+        raise NotImplementedError
 
     def commit(self) -> None:
         """Make the state that an update has made the one before the next."""
@@ -177,6 +196,8 @@ class RowStates:
         rows, now, derived = self.log[mark:][::-1].T  # of several notes on a row, the first is written last
         self._now.data[rows, 0] = now
         self.set_derived(rows, derived)
+        if self._ranks is not None:
+            self._undo_ranks(rows, self._values.data[mark : len(self.log), 0][::-1])
         self._before.data[rows[~np.isin(rows, self.log[:mark, 0])], 0] = 0
         for listed in self._listed:
             listed.count = 0

@@ -16,7 +16,7 @@ from tidelog.plan.steps import Absent, Exists, Match, Probe, Scan, Step
 from tidelog.store import codes
 from tidelog.store.adaptive import Fewer, alternatives
 from tidelog.store.encoded import Scratch
-from tidelog.store.faults import ArithmeticFault
+from tidelog.store.faults import ArithmeticFault, NotWorse
 from tidelog.store.index import Index
 from tidelog.store.memory import Array, address
 from tidelog.store.operations import is_native
@@ -156,9 +156,8 @@ class Update:
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> None:
         """Run to the end. `watch(bucket, work)` is called now and then; it may raise to stop."""
         self.database.build(self.prepare())
-        encoded, plans, indexes = self._encoded, self._plans, self._indexes
         self._begin(budget)
-        while (status := self.database.kernels.run_update(self.pending.address)) != codes.DONE:
+        while (status := self._call()) != codes.DONE:
             subject = self.block.subject
             if status == codes.ROUND:
                 assert self._between is not None
@@ -166,21 +165,30 @@ class Update:
                 if agreed is None:
                     break
                 self.block.agreed = agreed
-            elif status in (codes.GROW_WAITING, codes.GROW_BUCKETS, codes.GROW_SUMS):
-                self.pending.grow(status)
-            elif status == codes.GROW_LISTS:
-                self.database.relation_at(subject).grow_lists(self.block.need)
-            elif status == codes.PYTHON:
-                self._run_stages(self._stages[plans[subject]])
-            elif subject in indexes:
-                self.database.serve_index(status, indexes[subject])
-            elif subject in plans:
-                self._serve_plan(status, plans[subject])
+            else:
+                self._serve(status, subject)
             if status == codes.PAUSE:
-                running = 0 if subject == 0 else int(encoded[plans[subject]].plan.effort)
+                running = 0 if subject == 0 else int(self._encoded[self._plans[subject]].plan.effort)
                 self._look(self.work + running, budget, watch)
         for relation in self.relations:
             relation.settle()
+
+    def _call(self) -> int:
+        """Run the kernel until it is done, or asks for something."""
+        return self.database.kernels.run_update(self.pending.address)
+
+    def _serve(self, status: int, subject: int) -> None:
+        """Do what the kernel asks for."""
+        if status in (codes.GROW_WAITING, codes.GROW_BUCKETS, codes.GROW_SUMS):
+            self.pending.grow(status)
+        elif status == codes.GROW_LISTS:
+            self.database.relation_at(subject).grow_lists(self.block.need)
+        elif status == codes.PYTHON:
+            self._run_stages(self._stages[self._plans[subject]])
+        elif subject in self._indexes:
+            self.database.serve_index(status, self._indexes[subject])
+        elif subject in self._plans:
+            self._serve_plan(status, self._plans[subject])
 
     def _point_to(self, *addresses: list[int]) -> list[Array]:
         """Give the kernel its lists of plans, own relations, all relations, and indexes; they must be kept."""
@@ -218,7 +226,7 @@ class Update:
     def _serve_plan(self, status: int, i: int) -> None:
         try:
             self.database.serve_plan(status, self._encoded[i])
-        except ArithmeticFault as fault:
+        except (ArithmeticFault, NotWorse) as fault:
             fault.plan = self._plan_of[i]
             raise
 

@@ -93,7 +93,7 @@ class CountingBootstrap(Bootstrap):
     def evaluate(self, strata: Sequence[StatefulStratum]) -> None:
         super().evaluate(strata)
         for stratum in strata:
-            if stratum.rules and not stratum.whole:
+            if stratum.rules and not (stratum.whole or stratum.best):
                 self.state.counts |= count_derivations(self.state, stratum)
 
 

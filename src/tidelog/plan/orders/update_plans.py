@@ -26,13 +26,13 @@ def update_plans(rule: core.CoreRule, own: Collection[str], estimate: Estimate) 
     atoms = body_atoms(rule)
     for place, pivot in enumerate(atoms):
         states: dict[core.CoreItem, View] = {
-            atom: _seen(atom, before_pivot=other < place) for other, atom in enumerate(atoms)
+            atom: seen_from(atom, before_pivot=other < place) for other, atom in enumerate(atoms)
         }
         yield _plan(rule, own, estimate, pivot, View.MOVED, states)
     yield _plan(rule, own, estimate, core.CoreAtom(rule.relation, rule.args, HEAD), View.LOST, {})
 
 
-def _seen(atom: core.CoreAtom | core.CoreAbsent, before_pivot: bool) -> View:
+def seen_from(atom: core.CoreAtom | core.CoreAbsent, before_pivot: bool) -> View:
     """The tuples that an atom matches. A negated one holds where its tuple is not there: in one of the two states, if
     it is not there in both; before the pivot in both, if it is in neither."""
     if isinstance(atom, core.CoreAbsent):

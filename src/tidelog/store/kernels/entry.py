@@ -18,6 +18,7 @@ from tidelog.store.blocks import (
 from tidelog.store.kernels.machine import now, run_plan, run_stratum
 from tidelog.store.kernels.matching import mark_missing, mark_returned, match_rows
 from tidelog.store.kernels.membership import find_members, find_rows
+from tidelog.store.kernels.rank_update import run_rank_update
 from tidelog.store.kernels.raw import kernel
 from tidelog.store.kernels.rebuild import rebuild_identity, rehash_identity, sample_blocks
 from tidelog.store.kernels.segments import rehash_index, update_index
@@ -63,4 +64,6 @@ def entry(which: int, a: int, b: int, c: int, d: int, e: int, f: int) -> int:
         mark_returned(RelationBlock(a), RelationBlock(b), c, d, Words(e), Words(f))
     elif which == 16:
         return split_lines(LinesBlock(a))
+    elif which == 17:
+        return run_rank_update(UpdateBlock(a))
     return 0

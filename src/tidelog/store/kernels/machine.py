@@ -18,9 +18,11 @@ from tidelog.store.blocks import (
     IterationOperation,
     Level,
     MemberOperation,
+    OfferOperation,
     Operation,
     PackOperation,
     PlanBlock,
+    RankOperation,
     RelationBlock,
     StratumBlock,
     TellOperation,
@@ -42,11 +44,14 @@ from tidelog.store.codes import (
     ITERATION,
     MEMBER,
     NONMEMBER,
+    NOT_WORSE,
+    OFFER,
     PACK,
     PAUSE,
     PHASE_ADVANCE,
     PHASE_INDEXES,
     PHASE_PLANS,
+    RANK,
     TELL,
     UNPACK,
 )
@@ -56,6 +61,7 @@ from tidelog.store.kernels.identity import insert_chunk
 from tidelog.store.kernels.levels import open_level, passes, produce
 from tidelog.store.kernels.lookup import find_segments
 from tidelog.store.kernels.membership import find_members, find_rows, visible
+from tidelog.store.kernels.ranks import fold_ranks, offer_chunk
 from tidelog.store.kernels.raw import cycles, kernel, ldw
 from tidelog.store.kernels.segments import update_index
 from tidelog.store.kernels.signed_counts import fold_levels, tell_chunk
@@ -207,6 +213,12 @@ def operate(p: PlanBlock, op: Operation, level: Level) -> int:
         k = fold_levels(p, FoldOperation(op), m)
     elif kind == TELL:
         return tell_chunk(p, TellOperation(op), m)
+    elif kind == RANK:
+        k = fold_ranks(p, RankOperation(op), m)
+        if k < 0:
+            return NOT_WORSE
+    elif kind == OFFER:
+        return offer_chunk(p, OfferOperation(op), m)
     elif kind == ITERATION:
         target = IterationOperation(op).target
         for i in range(m):

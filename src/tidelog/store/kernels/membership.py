@@ -146,12 +146,20 @@ def level_after(r: RelationBlock, row: int) -> int:
 
 
 @inlined
+def moved_in_round(r: RelationBlock, row: int) -> bool:
+    """Whether a row of a stratum in which only the best counts moved in the running round."""
+    return r.ranks[row].stamp == r.update.round
+
+
+@inlined
 def level_just_before(r: RelationBlock, row: int) -> int:
     """What it contributed just before the round: it follows from the row's iterations now and before the update."""
     now, before, k = iteration_now(r, row), iteration_before(r, row), r.update.bucket
     if not r.own:  # of a lower stratum: it moved in round 0, if at all
         there = before if k == 0 else now
         return there if there == NEVER else 0
+    if r.ranks:
+        return r.ranks[row].was if moved_in_round(r, row) else now
     if now == k and before != k:
         return before if before > k else NEVER  # found in this round
     return k if now == NEVER and before == k else now  # lost in this round, or as it was
@@ -170,6 +178,8 @@ def visible(r: RelationBlock, row: int, view: int) -> bool:
             return min(before, after) != NEVER
         if view == BOTH:
             return max(before, after) != NEVER
+        if r.own and r.ranks and moved_in_round(r, row):
+            return False
         return before == after and after != NEVER
     if view == ALL:
         return row < r.delta_stop
