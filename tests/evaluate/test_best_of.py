@@ -19,8 +19,8 @@ from strategies.best_of_programs import (
     state,
 )
 from tidelog import Session
-from tidelog.epochs.one_store import OneStore
 from tidelog.epochs.engine import STRATEGIES
+from tidelog.epochs.one_store import OneStore
 from tidelog.store import NEVER
 
 CASES = int(os.environ.get("TIDELOG_FUZZ", "400"))
@@ -103,7 +103,7 @@ def is_followed(session: Any) -> bool:
 
 def own_of(session: Any) -> list[str]:
     """Relations of strata by rank, but for those that read relations which a rewrite has made: their counts differ."""
-    return [n for s in strata_of(session) for n in s.relations if set((*s.relations, *s.inputs)) <= set("abstegn")]
+    return [n for s in strata_of(session) for n in s.relations if {*s.relations, *s.inputs} <= set("abstegn")]
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -106,7 +106,10 @@ def test_a_budget_in_seconds() -> None:
     [
         (".decl p(x: number, y: number) eqrel\np(x, y) :- e(x, y).\np(x, z) :- p(x, y), e(y, z).\n", "an eqrel"),
         (".decl p(x: number, y: number) choice-domain x\np(x, y) :- e(x, y).\n", "a choice-domain"),
-        (".decl p(x: number, y: number)\np(x, y) :- e(x, y).\np(x, y) <= p(x, z) :- y < z.\n", "subsumption"),
+        (
+            ".decl p(x: number, y: number)\np(x, y) :- e(x, y).\np(x, y) <= p(z, w) :- x < z, y < w.\n",
+            "a partial order",
+        ),
         (".decl p(x: number, y: number)\np(x, $) :- e(x, _).\n", "autoinc()"),
     ],
 )

@@ -43,7 +43,8 @@ def _least_functions() -> list[Function]:
         Function(lambda vs, ws: sum(vs) + sum(ws), lambda vs, ws: (_sum(vs + ws), "")),
         Function(lambda vs, ws: max([0, *vs, *ws]), lambda vs, ws: (f"max({', '.join(['0', '0', *vs, *ws])})", "")),
         Function(
-            lambda vs, ws: max([0, *vs]) + sum(ws), lambda vs, ws: (f"max({', '.join(['0', '0', *vs])}) + {_sum(ws)}", "")
+            lambda vs, ws: max([0, *vs]) + sum(ws),
+            lambda vs, ws: (f"max({', '.join(['0', '0', *vs])}) + {_sum(ws)}", ""),
         ),
         Function(short, lambda vs, ws: (_sum(vs + ws), f"{_sum(vs + ws)} <= 6")),
     ]

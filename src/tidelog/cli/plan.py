@@ -55,7 +55,7 @@ def plan(
         from tidelog.plan.show.rules import show_stateful
         from tidelog.plan.stateful import stateful_program
 
-        typer.echo(show_stateful(stateful_program(checked, by_classes=True)), nl=False)
+        typer.echo(show_stateful(stateful_program(checked, by_classes=True, by_ranks=True)), nl=False)
         return
     if workers is not None:
         from tidelog.local.teams import said_placements

@@ -12,7 +12,6 @@ Relations without state are filled in the end, and have neither levels nor count
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -86,6 +85,8 @@ class FromNothing:
         self.rules = [rule for rule in rules if not rule.subsumes]
         self.watch = watch
         self.derivations = self.effort = 0
+        self.once: tuple[steps.Plan, ...] = ()
+        self.delta: tuple[steps.Plan, ...] = ()
 
     def run(self) -> bool:
         """Evaluate; False if the relations are as they were, since the data do not fit."""
@@ -144,13 +145,14 @@ class FromNothing:
         first = update.new_round()
         update.ready()
         begin = [first_plan(rule, self.best, estimate) for rule in self.rules if _begins(rule, own)]
+        self.once, self.delta = tuple(begin), tuple(plans)
         for plan in begin:
             run = PlanRun(self.context, plan, changing=own, pending=update.pending)
-            self._fault(run.run, lambda _, plan=plan: plan)
+            self._fault(run.run, [plan])
             self.derivations += run.derivations
             self.effort += run.effort
         self._list_facts(first)
-        self._fault(lambda: update.run(watch=self._look), lambda number: plans[number])
+        self._fault(lambda: update.run(watch=self._look), plans)
         self.derivations += sum(filed for filed, _ in update.figures())
         self.effort += update.work
         update.pending.reset()
@@ -159,13 +161,14 @@ class FromNothing:
             relation.dirty, relation.iteration = False, 0
             relation.forget_log()
 
-    def _fault(self, run: Callable[[], None], plan_of: Callable[[int], steps.Plan]) -> None:
+    def _fault(self, run: Callable[[], None], plans: Sequence[steps.Plan]) -> None:
+        """Run, and say of which rule it was if something goes wrong."""
         try:
             run()
         except ArithmeticFault as fault:
-            raise self.context.fault(plan_of(fault.plan).rule, str(fault)) from None
+            raise self.context.fault(plans[fault.plan].rule, str(fault)) from None
         except NotWorse as problem:
-            problem.plan = plan_of(problem.plan).rule
+            problem.plan = plans[problem.plan].rule
             raise
 
     def _look(self, rounds: int, work: int) -> None:

@@ -80,6 +80,8 @@ class Fixpoint:
         evaluation = FromNothing(self.context, stratum.stratum.relations, stratum.rules, best, self.watch)
         if not evaluation.run():
             return False
+        if isinstance(self.observer, PlanObserver):
+            self.observer.planned(replace(stratum, once=evaluation.once, delta=evaluation.delta))
         self.derivations += evaluation.derivations
         self.effort += evaluation.effort
         return True

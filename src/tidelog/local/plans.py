@@ -22,6 +22,7 @@ from tidelog.plan import steps
 from tidelog.plan.program import StratumPlan, plan_program
 from tidelog.plan.show.plans import PlannedIndex, ProgramPlans, StratumPlans, show_plans
 from tidelog.plan.stateful import StatefulStratum
+from tidelog.plan.whole import SUBSUMPTION
 from tidelog.store import Database, is_native
 
 
@@ -36,7 +37,13 @@ def guessed_plans(checked: Checked) -> ProgramPlans:
         for plan in (*stratum.once, *stratum.delta):
             for pipeline in PlanRun(context, plan, changing=stratum.stratum.relations).pipelines:
                 pipeline.encoded()
-    return ProgramPlans([StratumPlans([s]) for s in program.strata if s.rules], _indexes(checked, database))
+    strata = [StratumPlans([s], whole=_of_subsumption(s.whole)) for s in program.strata if s.rules]
+    return ProgramPlans(strata, _indexes(checked, database))
+
+
+def _of_subsumption(whole: str | None) -> str | None:
+    """Why updates cannot follow a subsumption, if that is what makes a stratum whole."""
+    return whole if whole is not None and whole.startswith(SUBSUMPTION) else None
 
 
 def evaluated_plans(checked: Checked, settings: Settings) -> ProgramPlans:

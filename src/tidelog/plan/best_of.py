@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
 from enum import Enum
 
+from tidelog.plain import dataclass
 from tidelog.plan import core
 from tidelog.plan.steps import Const, Operand, Slot
 from tidelog.values import Kind
@@ -167,7 +168,9 @@ class _RuleCheck:
                 flow = self._of_expression(item.expression)
                 tested = item.slot in bound or defined[item.slot] > 1
                 if tested and (flow is not Flow.NONE or self.flows.get(item.slot, Flow.NONE) is not Flow.NONE):
-                    raise NotShown(f"the value is used in a test that worse values pass, in a rule of {self.rule.relation}")
+                    raise NotShown(
+                        f"the value is used in a test that worse values pass, in a rule of {self.rule.relation}"
+                    )
                 self.flows.setdefault(item.slot, flow)
 
     def _of_expression(self, expression: core.Expression) -> Flow:

@@ -28,7 +28,7 @@ class StratumPlan:
     sent goes through their `gates`.
 
     A `counted` one finds each derivation once, for relations that keep state. Where only the best counts (`best`), the
-    gates are for data that do not fit.
+    gates are for data that do not fit. `whole` is why a change evaluates it anew, where that depends on its rules.
     """
 
     stratum: Stratum
@@ -38,6 +38,7 @@ class StratumPlan:
     counted: bool = False
     gates: tuple[GatePlan, ...] = ()
     best: BestOf | None = None
+    whole: str | None = None
 
     @cached_property
     def facts(self) -> dict[str, list[tuple[steps.Const, ...]]]:
@@ -99,7 +100,7 @@ def rules_of_program(checked: Checked) -> ProgramPlan:
         for stratum in checked.strata:
             rewriting.add(stratum)
     strata = tuple(
-        StratumPlan(Stratum(s.relations, (), s.recursive), s.rules, (), (), gates=s.gates, best=s.best)
+        StratumPlan(Stratum(s.relations, (), s.recursive), s.rules, (), (), gates=s.gates, best=s.best, whole=s.whole)
         for s in rewriting.strata
     )
     made = (rule for s in strata for rule in s.rules if rule.relation not in checked.relations)
@@ -113,7 +114,9 @@ def plan_program(checked: Checked) -> ProgramPlan:
     program = rules_of_program(checked)
     guess = Guess({name: len(columns) for name, columns in program.columns.items()})
     with deep_recursion():
-        strata = tuple(plan_stratum(s.stratum, s.rules, guess) for s in program.strata)
+        strata = tuple(
+            replace(plan_stratum(s.stratum, s.rules, guess), best=s.best, whole=s.whole) for s in program.strata
+        )
     return replace(program, strata=strata)
 
 

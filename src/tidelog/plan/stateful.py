@@ -48,8 +48,8 @@ class StatefulStratum:
     """Relations that depend on each other, and what defines them: rules, one aggregate, or the `equivalence` whose
     classes they are.
 
-    `whole` says why a change evaluates the stratum anew, and `best` in which order only the best counts. `inputs` are the relations of other strata that it reads,
-    `gates` what its derived tuples go through.
+    `whole` says why a change evaluates the stratum anew, and `best` in which order only the best counts. `inputs` are
+    the relations of other strata that it reads, `gates` what its derived tuples go through.
     """
 
     relations: tuple[str, ...]
@@ -166,19 +166,19 @@ class Rewriting:
         subsumptions = [rule for rule in flat if rule.subsumes]
         for name in order.columns:
             self.keys[name] = [order.key_columns(name, len(self.kinds[name]))]
-        rules = self.without_facts([rule for rule in flat if not rule.subsumes], few=0)
-        relations, found = self.rewritten(rules, stratum.relations) if self.with_state else (stratum.relations, whole)
-        if not self.with_state:
-            found = tuple(rule for rule in found if not rule.subsumes)
+        relations, rules = stratum.relations, tuple(whole)
+        if self.with_state:
+            counted = self.without_facts([rule for rule in flat if not rule.subsumes], few=0)
+            relations, found = self.rewritten(counted, stratum.relations)
+            rules = (*found, *subsumptions)
         try:
-            order = best_of((*found, *subsumptions), relations)
+            order = best_of(rules, relations)
         except NotShown:
             self.strata, self.kinds, self.types, self.keys = held
             raise
-        gates = gates_of(self.checked, relations, (*found, *subsumptions), self.implicit)
-        return StatefulStratum(
-            relations, _inputs(found, relations), found, recursive=stratum.recursive, gates=gates, best=order
-        )
+        gates = gates_of(self.checked, relations, rules, self.implicit)
+        inputs = _inputs(rules, relations)
+        return StatefulStratum(relations, inputs, rules, recursive=stratum.recursive, gates=gates, best=order)
 
     def as_whole(self, rules: Iterable[core.CoreRule]) -> tuple[core.CoreRule, ...]:
         """The rules of a stratum that is evaluated as a whole."""

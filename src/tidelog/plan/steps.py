@@ -256,7 +256,7 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankSlots:
     """The slots of a rank: its value and its level."""
 
     value: int
@@ -271,8 +271,8 @@ class Rank:
 
     relation: str
     value: Operand | None
-    before: Ranked
-    after: Ranked
+    before: RankSlots
+    after: RankSlots
     parts: tuple[MatchedRow, ...]
     asked: bool
 
@@ -283,8 +283,8 @@ class Offer:
 
     relation: str
     args: tuple[Operand, ...]
-    before: Ranked
-    after: Ranked
+    before: RankSlots
+    after: RankSlots
     asked: bool
 
 

@@ -8,7 +8,6 @@ from tidelog.analysis.checked import Checked
 from tidelog.analysis.strata import Stratum
 from tidelog.plan import core
 
-
 SUBSUMPTION = "subsumption"
 
 

@@ -90,8 +90,8 @@ if TYPE_CHECKING:
     from tidelog.store.stratum import Stratum
 
 __all__ = [
-    "MOST_DERIVATIONS", "NEVER", "ArithmeticFault", "Database", "Equivalence", "NotWorse", "PairRows", "Pipeline", "Relation",
-    "Stratum", "classified", "is_native", "pair_changes", "present", "release_spare",
+    "MOST_DERIVATIONS", "NEVER", "ArithmeticFault", "Database", "Equivalence", "NotWorse", "PairRows", "Pipeline",
+    "Relation", "Stratum", "classified", "is_native", "pair_changes", "present", "release_spare",
 ]  # fmt: skip
 
 _WHERE = {

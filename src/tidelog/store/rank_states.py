@@ -121,7 +121,8 @@ class RankStates(RowStates):
 
     def row_of_key(self, key: Array) -> int:
         """The row that has the value of a key, or -1."""
-        assert self.keys is not None and self.keys._ranks is not None
+        assert self.keys is not None
+        assert self.keys._ranks is not None
         (number,) = self.keys.find(key.reshape(1, -1))
         return -1 if number < 0 else int(self.keys._ranks.data[number, KEY_ROW]) - 1
 

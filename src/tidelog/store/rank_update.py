@@ -28,7 +28,7 @@ SCRATCH_COLUMNS = 4
 
 
 class RankUpdate(Update):
-    """See the module's docstring. `from_nothing`: the relations hold nothing but facts, and there is nothing to undo."""
+    """See the module's docstring. `from_nothing`: the relations hold only facts, and there is nothing to undo."""
 
     def __init__(
         self,
@@ -100,12 +100,10 @@ class RankUpdate(Update):
             relation.iteration = codes.NEVER  # rows that are entered are not there until they are found
 
     def _begin(self, budget: int) -> None:
-        lower = [r for r in self.relations if r not in self.own and r not in self.keys]
-        was = [(r.dirty, r.iteration) for r in lower]
+        lower = [(r, r.dirty, r.iteration) for r in self.relations if r not in self.own and r not in self.keys]
         super()._begin(budget)
-        if self.from_nothing:
-            for relation, (relation.dirty, relation.iteration) in zip(lower, was, strict=True):
-                pass
+        for relation, dirty, iteration in lower if self.from_nothing else ():
+            relation.dirty, relation.iteration = dirty, iteration  # nothing happens to them
         self.ready()
 
     def _call(self) -> int:

@@ -41,7 +41,8 @@ class BestOfUpdate:
         if self.why is None:
             mount_keys(state.database, stratum.relations)
             estimate = Statistics(state.database)
-            found = ((rule, rank_update_plans(rule, stratum.relations, best, estimate)) for rule in stratum.rules)
+            rules = [rule for rule in stratum.rules if not rule.subsumes]
+            found = ((rule, rank_update_plans(rule, stratum.relations, best, estimate)) for rule in rules)
             self.plans = [(rule, plan) for rule, plans in found for plan in plans]
             self.update = RankUpdate(
                 state.database, stratum.relations, [plan.steps for _, plan in self.plans], self.stages

@@ -30,7 +30,9 @@ def rank_update_plans(
     """The plans for a rule of the stratum whose relations are `own`."""
     atoms = body_atoms(rule)
     for place, pivot in enumerate(atoms):
-        states = {atom: seen_from(atom, before_pivot=other < place) for other, atom in enumerate(atoms)}
+        states: dict[core.CoreItem, View] = {
+            atom: seen_from(atom, before_pivot=other < place) for other, atom in enumerate(atoms)
+        }
         scheduler = from_pivot(rule, estimate, pivot, View.MOVED, View.AFTER, states)
         position = pivot.position if isinstance(pivot, core.CoreAtom) else HEAD
         yield _offering(scheduler, best, parts_of(scheduler, own), position, asked=False)
@@ -52,7 +54,9 @@ def plans_from_nothing(
     """The plans of a rule with atoms of the stratum, one for each of them."""
     atoms = [atom for atom in body_atoms(rule) if isinstance(atom, core.CoreAtom) and atom.relation in own]
     for place, pivot in enumerate(atoms):
-        states = {atom: seen_from(atom, before_pivot=other < place) for other, atom in enumerate(atoms)}
+        states: dict[core.CoreItem, View] = {
+            atom: seen_from(atom, before_pivot=other < place) for other, atom in enumerate(atoms)
+        }
         scheduler = _FromNothing(rule, {pivot.position: View.MOVED}, estimate, own, states)
         scheduler.schedule(dict.fromkeys(rule.body), pivot.position)
         parts = tuple(MatchedRow(scheduler.rows[atom], atom.relation, Role.OWN) for atom in atoms)
@@ -95,7 +99,7 @@ def _offering(
     rule = scheduler.rule
     column = best.columns.get(rule.relation)
     before, after = (
-        steps.Ranked(scheduler.new_slot(Kind.NUMBER), scheduler.new_slot(Kind.NUMBER)) for _ in range(2)
+        steps.RankSlots(scheduler.new_slot(Kind.NUMBER), scheduler.new_slot(Kind.NUMBER)) for _ in range(2)
     )
     value = None if column is None else rule.args[column]
     scheduler.steps.append(steps.Rank(rule.relation, value, before, after, parts, asked))

@@ -55,6 +55,8 @@ def _program_lines(plans: ProgramPlans, native: Native) -> Iterator[str]:
         how = ["recursive" if first.stratum.recursive else "once"]
         if not all(native(step) for plan in (*first.once, *first.delta) for step in plan.steps):
             how.append("with steps in Python")
+        if first.best is not None:
+            how.append(f"by rank: of {', '.join(first.best.columns)} the {first.best.word} value of each key")
         if stratum.whole:
             how.append(f"evaluated as a whole: {stratum.whole}")
         yield f"stratum {number} ({', '.join(how)}): {', '.join(first.stratum.relations)}"
@@ -114,7 +116,7 @@ def _plan_lines(plan: steps.Plan, native: Native) -> Iterator[str]:
 
 def _head(plan: steps.Plan) -> str:
     last = plan.steps[-1]
-    return last.relation if isinstance(last, (steps.Emit, steps.File, steps.Tell)) else ""
+    return last.relation if isinstance(last, (steps.Emit, steps.File, steps.Tell, steps.Offer)) else ""
 
 
 _OCCASIONS = {
@@ -228,6 +230,10 @@ def _step_lines(step: steps.Step, slots: Slots, native: Native) -> Iterator[str]
             yield "at the first worker"
         case steps.AtHome(operand=steps.Slot() | steps.Const() as value):
             yield f"at the home of {operand(value)}"
+        case steps.Rank(before=before, after=after):
+            yield f"ranks {name(before.value)}, {name(after.value)}, if they differ"
+        case steps.Offer(relation=relation, args=args):
+            yield f"tell {relation}({arguments(args)})"
         case steps.File(arrives=arrives, relation=relation, args=args):
             yield f"{'gains' if arrives else 'loses'} a derivation: {relation}({arguments(args)})"
 

@@ -18,7 +18,8 @@ def show_stateful(program: StatefulProgram) -> str:
         if stratum.rules or stratum.aggregate:
             reads = f" reads {', '.join(stratum.inputs)}" if stratum.inputs else ""
             whole = f", whole: {stratum.whole}" if stratum.whole else ""
-            lines.append(f"stratum {', '.join(stratum.relations)}{reads}{whole}")
+            best = f", by rank: {stratum.best.word} of {', '.join(stratum.best.columns)}" if stratum.best else ""
+            lines.append(f"stratum {', '.join(stratum.relations)}{reads}{whole}{best}")
         if stratum.aggregate:
             lines.append(f"  {show_aggregate_relation(stratum.aggregate)}")
         lines += [f"  {show_rule(rule)}" for rule in stratum.rules]

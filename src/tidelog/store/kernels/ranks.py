@@ -13,8 +13,16 @@ cache misses for each derivation, and the depth of the heap; 24 bytes for each c
 
 from __future__ import annotations
 
-from tidelog.store.blocks import KeyState, Offered, OfferOperation, PlanBlock, RankOperation, RelationBlock, UpdateBlock
-from tidelog.store.blocks import Words
+from tidelog.store.blocks import (
+    KeyState,
+    Offered,
+    OfferOperation,
+    PlanBlock,
+    RankOperation,
+    RelationBlock,
+    UpdateBlock,
+    Words,
+)
 from tidelog.store.codes import (
     DONE,
     FLOAT,
