@@ -198,7 +198,7 @@ class Database:
         return name in self.relations
 
     def __iter__(self) -> Iterator[Relation]:
-        return iter(self.relations.values())
+        return iter(list(self.relations.values()))
 
     def encode(self, const: Const) -> int:
         """The 64-bit word of a literal, as a signed integer."""

@@ -19,7 +19,7 @@ from tidelog.plan import core
 from tidelog.plan.best_of import BestOf
 from tidelog.plan.orders.rank_plans import rank_update_plans
 from tidelog.plan.stateful import StatefulStratum
-from tidelog.plan.steps import Plan, Slot, View
+from tidelog.plan.steps import Plan, Rank, Role, View
 from tidelog.store import NEVER, ArithmeticFault, NotWorse
 from tidelog.store.index import Index
 from tidelog.store.pending import Pending
@@ -123,19 +123,19 @@ class BestOfUpdate:
 
     def better_than_body(self, rule: core.CoreRule, plan: Plan, problem: NotWorse) -> str:
         """The reason to give up, with the tuples of lower strata that the derivation needs: a negative weight."""
-        names = [f"the value of {rule.relation} improves along the recursion"]
-        for atom in rule.atoms():
-            if atom.relation not in self.stratum.relations:
-                args = ", ".join(self._shown(arg, atom.relation, c, problem) for c, arg in enumerate(atom.args))
-                names.append(f"{atom.relation}({args})")
-        return names[0] if len(names) == 1 else f"{names[0]} (at {', '.join(names[1:])})"
+        ranked = next(step for step in plan.steps if isinstance(step, Rank))
+        needed = [
+            self._shown(part.relation, problem.words[part.row]) for part in ranked.parts if part.role is Role.LOWER
+        ]
+        where = f" (at {', '.join(needed)})" if needed else ""
+        return f"the value of {rule.relation} improves along the recursion{where}"
 
-    def _shown(self, arg: core.Argument, relation: str, column: int, problem: NotWorse) -> str:
-        if isinstance(arg, Slot):
-            word = problem.words.get(arg.index)
-            kind = self.state.program.kinds[relation][column]
-            return "_" if word is None else str(self.state.context.decoder.values(np.array([word]), kind)[0])
-        return "_" if arg is None else str(arg.value)
+    def _shown(self, relation: str, row: int) -> str:
+        """A tuple as text."""
+        words, kinds = self.state.database[relation].rows()[row].astype(np.int64), self.state.program.kinds[relation]
+        decoder = self.state.context.decoder
+        values = [decoder.values(words[c : c + 1], kind)[0] for c, kind in enumerate(kinds)]
+        return f"{relation}({', '.join(map(str, values))})"
 
     def figures(self) -> list[tuple[int, float]]:
         return [] if self.state.context.recorder is None else self.update.figures()
