@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-
 from enum import Enum
 
 from tidelog.plain import dataclass
