@@ -19,6 +19,9 @@ class NaiveTriples:
         self.symbols = Symbols(load())
         self.words = sorted({tuple(self.symbols.id(term) for term in triple) for triple in triples})
 
+    def one(self, number: int) -> int:
+        return number
+
     def match(self, patterns: Sequence[Pattern]) -> Solutions:
         found: list[dict[str, int]] = [{}]
         for pattern in patterns:

@@ -19,6 +19,9 @@ Axioms = Annotated[list[Path] | None, typer.Option("--ontology", help="An ontolo
 Ruleset = Annotated[
     str | None, typer.Option("--ruleset", help="Rule tables that read an ontology as data: rdfs, owl2rl, owl2rl-terms.")
 ]
+SameAs = Annotated[
+    str, typer.Option("--same-as", help="Equal resources: axioms lets them share triples, representatives merges them.")
+]
 Local = Annotated[bool, typer.Option("--local", help="Without Spark, which is what is done without --master.")]
 Jobs = Annotated[str, typer.Option("--jobs", "-j", help="Threads that read; auto takes all cores.")]
 Skip = Annotated[bool, typer.Option("--skip-bad-rows", help="Leave malformed lines out, and say how many.")]
@@ -31,6 +34,7 @@ def materialise(
     rules: Rules = None,
     ontology: Axioms = None,
     ruleset: Ruleset = None,
+    same_as: SameAs = "axioms",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all triples to this file.")] = None,
     jobs: Jobs = "1",
     skip_bad_rows: Skip = False,
@@ -52,11 +56,15 @@ def materialise(
                 raise error(
                     "TL1418", "on Spark a graph is kept in a state directory", help="give --state, not --output"
                 )
+            if same_as != "axioms":
+                raise error(
+                    "TL1417", "on Spark equal resources are not merged", help="leave --master or --same-as away"
+                )
             _on_spark(session, data, rules, ontology, ruleset, state, skip_bad_rows, progress)
             return
         made = Graph(
-            list(data), rules=rules, ontology=ontology, ruleset=ruleset, state=state, threads=threads_of(jobs),
-            skip_bad_rows=skip_bad_rows, observer=progress,
+            list(data), rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as, state=state,
+            threads=threads_of(jobs), skip_bad_rows=skip_bad_rows, observer=progress,
         )  # fmt: skip
         with made as graph:
             given = sum(len(triples) for triples in graph.given())

@@ -25,6 +25,7 @@ Source = Annotated[
 RuleFiles = Annotated[list[Path] | None, typer.Option("--rules", help="Triple rules: .rules.")]
 OntologyFiles = Annotated[list[Path] | None, typer.Option("--ontology", help="An ontology, which becomes rules.")]
 RuleSet = Annotated[str | None, typer.Option("--ruleset", help="Rule tables that read an ontology as data.")]
+SameAs = materialise.SameAs
 Token = Annotated[str | None, typer.Option("--token", envvar="TIDELOG_TOKEN", help="What clients must send.")]
 
 
@@ -39,6 +40,7 @@ def query(
     rules: RuleFiles = None,
     ontology: OntologyFiles = None,
     ruleset: RuleSet = None,
+    same_as: SameAs = "axioms",
     is_update: Annotated[bool, typer.Option("--update", help="The text is a SPARQL update of a state.")] = False,
     timeout: Annotated[float | None, typer.Option(min=0, help="End the query after this many seconds.")] = None,
 ) -> None:
@@ -49,7 +51,7 @@ def query(
     if is_update and not is_state(source):
         raise error("TL1461", f"`{source}` is no state directory, and files are not updated",
                     help="tidelog rdf materialise makes a state of them")  # fmt: skip
-    with opened(source, rules, ontology, ruleset, writable=is_update) as graph:
+    with opened(source, rules, ontology, ruleset, same_as, writable=is_update) as graph:
         if is_update:
             print(sparql.update(_text(text), graph))
             return
@@ -68,11 +70,12 @@ def serve(
     rules: RuleFiles = None,
     ontology: OntologyFiles = None,
     ruleset: RuleSet = None,
+    same_as: SameAs = "axioms",
 ) -> None:
     """A SPARQL 1.1 endpoint at http://HOST:PORT/sparql, until it is interrupted."""
     from tidelog.rdf.serve.run import serve as run
 
-    with opened(source, rules, ontology, ruleset, writable=updates) as graph:
+    with opened(source, rules, ontology, ruleset, same_as, writable=updates) as graph:
         run(
             graph,
             host,
@@ -89,14 +92,17 @@ def opened(
     rules: list[Path] | None,
     ontology: list[Path] | None,
     ruleset: str | None,
+    same_as: str = "axioms",
     writable: bool = False,
 ) -> Graph:
     """The graph of a state directory, or of files, which are read now."""
     from tidelog.rdf.graph import Graph
 
     if is_state(source):
-        return Graph(state=source, rules=rules, ontology=ontology, ruleset=ruleset, read_only=not writable)
-    return Graph(source, rules=rules, ontology=ontology, ruleset=ruleset)
+        return Graph(
+            state=source, rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as, read_only=not writable
+        )
+    return Graph(source, rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as)
 
 
 def is_state(source: str) -> bool:

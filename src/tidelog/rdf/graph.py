@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,10 +36,12 @@ from tidelog.local import Epoch, LocalSession, Settings
 from tidelog.plain import replace
 from tidelog.plan.rewrites.specialise import GIVEN, Key
 from tidelog.rdf.axioms import SAME_AS
+from tidelog.rdf.graph_told import GraphEpoch, Violation
 from tidelog.rdf.load import TABLE_COLUMNS, frequent_keys, read_all
 from tidelog.rdf.patterns import EVERYTHING, Matches, Pattern, body_of, is_about_several, variables
 from tidelog.rdf.placing import Placing
 from tidelog.rdf.program import VIOLATIONS, GraphProgram, check_ruleset, parsed_rules, read_axioms
+from tidelog.rdf.representatives import Merging, is_merging, union, without
 from tidelog.rdf.write import write_triples
 from tidelog.state.files import Files
 from tidelog.state.manifest import read_manifest
@@ -47,35 +49,7 @@ from tidelog.state.program_text import program_of
 from tidelog.store import Database, Relation
 from tidelog.store.symbols import Symbols
 
-
-class Violation(NamedTuple):
-    """Two triples (or one, twice) that an ontology does not allow, by a rule of OWL 2 RL."""
-
-    rule: str
-    triple: tuple[str, ...]
-    other: tuple[str, ...]
-
-
-class GraphEpoch(NamedTuple):
-    """What an epoch did: how many triples came and went, given and derived alike, and how (see `tidelog.Epoch`). Where
-    rules or axioms changed, each predicate and class counts by how many more or fewer triples it has."""
-
-    number: int
-    inserted: int
-    deleted: int
-    seconds: float
-    strategy: str
-    told: Epoch[pa.Table] | None = None
-
-    @property
-    def not_given(self) -> int:
-        """How many triples were to be deleted that nobody had given: if they are there, they follow from others."""
-        return 0 if self.told is None else sum(self.told.ignored_deletes.values())
-
-    def __str__(self) -> str:
-        changed = f"{self.inserted:,} triples inserted, {self.deleted:,} deleted"
-        unknown = f" ({self.not_given:,} to delete were never given)" if self.not_given else ""
-        return f"epoch {self.number}, {self.strategy} in {1000 * self.seconds:,.1f} ms: {changed}{unknown}"
+_NO_TRIPLES = np.zeros((0, 3), np.int64)
 
 
 class Graph:
@@ -84,7 +58,8 @@ class Graph:
     `data` is a source of triples or several: names of files or patterns of names, rdflib graphs, tables with columns
     subject, predicate and object, rows of three texts. `rules` are triple rules: a file's name, a text, or several of
     these. `ontology` are files of an ontology, which becomes rules (`ontology.py`); with a `ruleset`, such as "rdfs" or
-    "owl2rl", the rule tables of that name read an ontology that is part of the data.
+    "owl2rl", the rule tables of that name read an ontology that is part of the data. Resources that are equal by
+    owl:sameAs share their triples by rules (`same_as="axioms"`), or are one ("representatives").
 
     `state` is a state directory. If it has a state and there is no `data`, the graph goes on from there, with its own
     rules and ontology; `update` changes them.
@@ -97,6 +72,7 @@ class Graph:
         rules: Any = None,
         ontology: Any = None,
         ruleset: str | None = None,
+        same_as: str = "axioms",
         state: str | os.PathLike[str] | None = None,
         strategy: str = "elastic",
         threads: int = 1,
@@ -107,10 +83,10 @@ class Graph:
     ) -> None:
         check_ruleset(ruleset)
         self.skip_bad_rows, self.threads, self._observer = skip_bad_rows, threads, observer
-        program = GraphProgram(parsed_rules(rules), read_axioms(ontology), ruleset)
+        program = GraphProgram(parsed_rules(rules), read_axioms(ontology), ruleset, merged=is_merging(same_as, ruleset))
         stored = None if state is None else stored_program(state)
         if stored is not None:
-            _refuse_two_programs(data, program, state)
+            _refuse_two_programs(data, program, stored, state)
             program = stored
         else:
             also = frequent_keys(data)
@@ -125,18 +101,26 @@ class Graph:
             self.load(() if data is None else data)
         elif not read_only:
             self._change({}, {}, BadRows())
+            self._settle()
 
     def _open(self, program: GraphProgram, migrate: bool = False) -> None:
         settings = replace(self._settings, functors=program.functors, migrate=migrate)
         self.program = program
         self._session = LocalSession(program.checked, settings, self._observer)
         self._placing = Placing(program.layout, self.symbols)
+        self._merging = Merging(self._session, self._placing, program.checked) if program.merged else None
         self._everything: Relation | None = None
 
     # ---- epochs
 
     def load(self, data: Any) -> GraphEpoch:
         """Begin with these triples and no others."""
+        if self.program.renamed:
+            self._session.close()
+            self._open(replace(self.program, renamed=(), stored=None))
+        return self._load(data)
+
+    def _load(self, data: Any) -> GraphEpoch:
         data = list(data) if isinstance(data, Iterator) else data  # it may be read twice
         bad = BadRows(self.skip_bad_rows)
         gathered: dict[str, Relation] = {}
@@ -151,8 +135,9 @@ class Graph:
         if self.program.equality in gathered:
             self._session.close()
             self._open(self.program.with_equality(given=True))
-            return self.load(data)
+            return self._load(data)
         self.last = self._ended(self._session.bootstrap_words(gathered, tuple(bad.report())))
+        self._settle()
         return self.last
 
     def update(
@@ -175,10 +160,14 @@ class Graph:
             gone, come = read_axioms(delete_ontology), read_axioms(insert_ontology)
             changed = self.program.changed(None if rules is None else parsed_rules(rules), gone, come)
             began, before = time.perf_counter(), self._sizes()
+            if self._merging is not None and self._settings.state is not None:
+                self._merging.change(_NO_TRIPLES, _NO_TRIPLES, anew=True, settle=False)
             self._reopen(changed)
             done = self.update(insert, delete)
-            self.last = self._migrated(before, time.perf_counter() - began, done)
+            self.last = self._since(before, time.perf_counter() - began, done.told, "migration")
             return self.last
+        if self._merging is not None:
+            return self._merged_update(insert, delete, bad)
         with self._session.limited("while reading triples"):
             additions = self._split(insert, bad)
             if self.program.equality in additions:
@@ -189,12 +178,56 @@ class Graph:
         self.last = self._change(removals, additions, bad)
         return self.last
 
+    def _merged_update(self, insert: Any, delete: Any, bad: BadRows) -> GraphEpoch:
+        """The next epochs of a graph whose equal resources are one."""
+        began, before = time.perf_counter(), self._sizes()
+        with self._session.limited("while reading triples"):
+            gone, come = (self._read(source, bad) for source in (delete, insert))
+        bad.check()
+        moved = self._change({}, {}, bad)
+        merging = self._merging
+        assert merging is not None
+        if not (self.program.renamed and merging.breaks(gone)):
+            told = merging.change(gone, come)
+            self._settle()
+        elif self._settings.state is not None:
+            self._reopen(replace(self.program, renamed=(), also=tuple(self.program.layout.relations), stored=None))
+            again = BadRows(self.skip_bad_rows)  # terms have other ids now
+            gone, come = (self._read(source, again) for source in (delete, insert))
+            told = self._merging.change(gone, come, anew=True)  # type: ignore[union-attr]  # another one now
+            self._settle()
+        else:
+            given = np.unique(np.concatenate([*self.given()]), axis=0)
+            kept = pa.table(_columns(self.texts, union(without(given, gone), come)))
+            told = None
+            self.load(kept)
+        self.last = self._since(before, time.perf_counter() - began, told, told.strategy if told else moved.strategy)
+        return self.last
+
+    def _settle(self) -> None:
+        """Unite what is equal, also where rules name it, until nothing more is."""
+        if self._merging is None:
+            return
+        self._forget_everything()
+        self._merging.rounds()
+        names = self._merging.names(self.program.constants)
+        if names != self.program.renamed:
+            also = tuple(self.program.layout.relations)
+            self._reopen(replace(self.program, renamed=names, also=also, stored=None))
+            self._settle()
+
+    def _read(self, source: Any, bad: BadRows) -> Words:
+        parts = read_all(() if source is None else source, self.symbols, bad, threads=self.threads)
+        return np.unique(np.concatenate([_NO_TRIPLES, *(triples[:, :3] for triples in parts)]), axis=0)
+
     def _sizes(self) -> dict[Key | None, int]:
         """How many triples there are of each predicate and class that has a relation of its own, and of the others."""
         engine = self._session.ready()
         return {key: engine.count(name) for key, name in self.program.layout.distinct()}
 
-    def _migrated(self, before: dict[Key | None, int], seconds: float, done: GraphEpoch) -> GraphEpoch:
+    def _since(
+        self, before: dict[Key | None, int], seconds: float, told: Epoch[pa.Table] | None, strategy: str
+    ) -> GraphEpoch:
         """What became of the triples since they were so many."""
         after = self._sizes()
         differences: dict[Key | None, int] = {}
@@ -203,7 +236,7 @@ class Graph:
                 place = key if key in before and key in after else None  # it may have moved from one to the other
                 differences[place] = differences.get(place, 0) + sign * count
         came, went = (sum(max(sign * d, 0) for d in differences.values()) for sign in (1, -1))
-        return GraphEpoch(self._session.epoch, came, went, seconds, "migration", done.told)
+        return GraphEpoch(self._session.epoch, came, went, seconds, strategy, told)
 
     def _split(self, source: Any, bad: BadRows) -> dict[str, Words]:
         parts: dict[str, list[Words]] = {}
@@ -242,7 +275,7 @@ class Graph:
         given = [pa.table(_columns(self.texts, triples)) for triples in self.given()]
         old = self._session
         self._open(program)
-        self.load(given)
+        self._load(given)
         old.close()
 
     def _ended(self, epoch: Epoch[pa.Table]) -> GraphEpoch:
@@ -268,6 +301,8 @@ class Graph:
         names = variables(patterns)
         if not patterns:
             return Matches((), np.zeros((1, 0), np.int64))
+        if self._merging is not None and len(self._merging.classes):
+            patterns = [(self._one(s), self._one(p), self._one(o)) for s, p, o in patterns]
         database = self._session.ready().query_database()
         layout = self.program.layout
         filled = [key for key, name in layout.distinct() if key is not None and database[name].count]
@@ -291,7 +326,7 @@ class Graph:
         """See to it that the database has all triples in one relation, until the next epoch."""
         if self._everything is None:
             relation = database.create(EVERYTHING, 3)
-            for triples in self.words():
+            for triples in self._placing.join(self._session.ready().rows):
                 relation.insert(triples)
             relation.settle()
             self._everything = relation
@@ -302,12 +337,42 @@ class Graph:
             self._everything = None
 
     def words(self) -> Iterator[Words]:
-        """All triples, given and derived, as ids; some at a time."""
-        return self._placing.join(self._session.ready().rows)
+        """All triples, given and derived, as ids; some at a time. Of equal resources that are one, those of the
+        representative, and who is the same as it."""
+        found = self._placing.join(self._session.ready().rows)
+        if self._merging is None:
+            yield from found
+            return
+        for triples in found:
+            yield self._merging.proper(triples)
+        yield self._merging.equalities()
+
+    def representatives(self) -> pa.Table:
+        """Terms that others stand for, and these (`same_as="representatives"`)."""
+        pairs = _NO_TRIPLES if self._merging is None else self._merging.equalities()
+        return pa.table({"term": self.texts(pairs[:, 0]), "representative": self.texts(pairs[:, 2])})
+
+    def one(self, number: int) -> int:
+        """The id of the term that stands for a term; its own, unless equal resources are one."""
+        return number if self._merging is None else self._merging.one(number)
+
+    def _one(self, term: str) -> str:
+        known = None if term.startswith("?") else self.symbols.find(term)
+        return term if known is None else self.symbols.text(self.one(known))
+
+    def said(self, triples: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+        """Triples, and those given ones that say the same of resources that are equal and one."""
+        if self._merging is None or not triples:
+            return triples
+        found = _columns(self.texts, self._merging.said(self._read(triples, BadRows())))
+        return list(zip(*(column.to_pylist() for column in found.values()), strict=True))
 
     def given(self) -> Iterator[Words]:
         """The triples that were given, in the same way."""
         engine, layout = self._session.ready(), self.program.layout
+        if self._merging is not None:
+            yield from self._merging.given()
+            return
         if layout.apart:
             yield engine.facts(GIVEN)
             return
@@ -317,6 +382,8 @@ class Graph:
 
     def __len__(self) -> int:
         engine = self._session.ready()
+        if self._merging is not None:
+            return sum(len(triples) for triples in self.words())
         return sum(engine.count(name) for _, name in self.program.layout.distinct())
 
     def violations(self) -> list[Violation]:
@@ -389,10 +456,13 @@ def stored_program(state: str | os.PathLike[str]) -> GraphProgram | None:
     return GraphProgram.of(replace(checked, warnings=()))
 
 
-def _refuse_two_programs(data: Any, program: GraphProgram, state: Any) -> None:
+def _refuse_two_programs(data: Any, program: GraphProgram, stored: GraphProgram, state: Any) -> None:
     if data is not None:
         raise error("TL1415", f"there is a graph in `{state}` already",
                     help="change it with update, or choose another directory")  # fmt: skip
+    if program.merged and not stored.merged:
+        raise error("TL1415", f"the graph in `{state}` was not made with representatives",
+                    help="make another one: materialise --same-as representatives")  # fmt: skip
     if program.rules.items or program.axioms or program.ruleset is not None:
         raise error("TL1415", f"the graph in `{state}` has its own rules and ontology",
                     help="change them with update(rules=…, insert_ontology=…, delete_ontology=…)")  # fmt: skip

@@ -19,7 +19,8 @@ from tidelog.io.bad_rows import BadRows
 from tidelog.local import Settings
 from tidelog.plain import replace
 from tidelog.plan.rewrites.specialise import GIVEN
-from tidelog.rdf.graph import GraphEpoch, stored_program
+from tidelog.rdf.graph import stored_program
+from tidelog.rdf.graph_told import GraphEpoch
 from tidelog.rdf.load import files_of, frequent_keys, read_all
 from tidelog.rdf.placing import Placing
 from tidelog.rdf.program import GraphProgram
@@ -65,6 +66,9 @@ def update(
     stored = stored_program(state)
     if stored is None:
         raise error("TL1404", f"there is no graph in `{state}`")
+    if stored.merged:
+        raise error("TL1417", "a graph whose equal resources are merged is changed without Spark",
+                    help="leave --master away")  # fmt: skip
     if program is not None and not stored.layout.apart:
         raise error("TL1417", "the rules of a graph that was made without Spark change without Spark",
                     help="leave --master away")  # fmt: skip

@@ -61,9 +61,9 @@ _SAID_ELSEWHERE = {
 
 class Ontology:
     """The rules of an ontology, and what it says that no rule of OWL 2 RL can. It `equates` if some axiom can make
-    resources equal."""
+    resources equal; if these are `merged`, no rule has to say what that means."""
 
-    def __init__(self, triples: Iterable[Triple]) -> None:
+    def __init__(self, triples: Iterable[Triple], merged: bool = False) -> None:
         self.axioms = Axioms(triples)
         self.rules: list[tree.Rule] = []
         self.outside: list[str] = []
@@ -73,7 +73,11 @@ class Ontology:
             self._now = axiom
             self._attempt(self._axiom, *axiom)
         self.equates = any(rule.heads[0].args[1] == term_node(SAME_AS) for rule in self.rules)
-        self._about_equality()
+        if merged:
+            different = triple(X, owl("differentFrom"), X)
+            self._add(violation("eq-diff1", different), [different])
+        else:
+            self._about_equality()
         self.rules, self.outside = list(dict.fromkeys(self.rules)), list(dict.fromkeys(self.outside))
 
     def program(self) -> tree.Program:

@@ -29,6 +29,7 @@ from tidelog.rdf.functions import functors_of
 from tidelog.rdf.grammar import Malformed, parse
 from tidelog.rdf.load import files_of
 from tidelog.rdf.ontology import Ontology
+from tidelog.rdf.representatives import constants, declarations, renamed
 from tidelog.rdf.rules import ordinary_program, relation_name
 from tidelog.rdf.same_as import replacement_rules
 from tidelog.rdf.terms import constant
@@ -41,6 +42,7 @@ RULESETS = {
 """The rule tables that read an ontology as data, by their names."""
 VIOLATIONS = relation_name(VIOLATION)
 _RULES, _ONTOLOGY, _RULESET, _SAME_AS = "triple rules", "ontology", "ruleset", "equal resources"
+_MERGED = "representatives of"
 _NO_RULES = tree.Program((), "rules")
 
 
@@ -53,28 +55,40 @@ class GraphProgram:
     ruleset: str | None = None
     also: tuple[Key, ...] = ()
     same_as: bool = False  # whether equal resources share their triples, by rules: only where some may be equal
+    merged: bool = False  # whether equal resources are one (`representatives.py`)
+    renamed: tuple[tuple[str, str], ...] = ()  # terms that rules name, and their representatives
     apart: bool = False  # see `TripleLayout`
     stored: Checked | None = field(default=None, compare=False)  # as a state directory has it
 
     @cached_property
     def ontology(self) -> Ontology | None:
-        return Ontology(self.axioms) if self.axioms else None
+        return Ontology(self.axioms, self.merged) if self.axioms else None
 
     @cached_property
     def checked(self) -> Checked:
         if self.stored is not None:
             return self.stored
-        items = (*self.rules.items, *_table(self.ruleset), *(self.ontology.rules if self.ontology else ()))
-        program = specialise(ordinary_program(tree.Program(items, "rules")), self.also, self.apart)
+        items, also = self._items(), (*self.also, Key(SAME_AS)) if self.merged else self.also
+        ordinary = renamed(ordinary_program(tree.Program(items, "rules")), dict(self.renamed))
+        program = specialise(ordinary, also, self.apart)
         layout = TripleLayout.of(program)
         equalities = tuple(replacement_rules(layout)) if self.same_as and not layout.whole else ()
         if self.same_as and layout.whole and self.ruleset is None:
             program = specialise(ordinary_program(tree.Program((*items, *_EQUAL), "rules")), self.also, self.apart)
         try:
-            checked = check(tree.Program((*program.items, *equalities, *self._said())))
+            others = declarations() if self.merged else ()
+            checked = check(tree.Program((*program.items, *equalities, *others, *self._said())))
         except TidelogError as problem:
             raise TidelogError([_shown(d, layout) for d in problem.diagnostics]) from None
         return replace(checked, warnings=())  # a variable that occurs once is nothing odd in a triple
+
+    def _items(self) -> tuple[tree.Item, ...]:
+        return (*self.rules.items, *_table(self.ruleset), *(self.ontology.rules if self.ontology else ()))
+
+    @cached_property
+    def constants(self) -> set[str]:
+        """The terms that rules name, as they were written."""
+        return constants(ordinary_program(tree.Program(self._items(), "rules")).rules)
 
     def _said(self) -> Iterable[tree.Pragma]:
         if self.rules.items:
@@ -85,6 +99,8 @@ class GraphProgram:
             yield tree.Pragma(_RULESET, self.ruleset)
         if self.same_as:
             yield tree.Pragma(_SAME_AS, "share their triples")
+        if self.merged:
+            yield tree.Pragma(_MERGED, "".join(f"{one} {other}\n" for one, other in self.renamed))
 
     @cached_property
     def layout(self) -> TripleLayout:
@@ -106,28 +122,31 @@ class GraphProgram:
         axioms = tuple(_triples(parse(said.get(_ONTOLOGY, "").encode(), "nt"), "<state>"))
         layout = TripleLayout.of(checked.program)
         also = tuple(layout.relations)
-        return cls(parsed, axioms, said.get(_RULESET), also, _SAME_AS in said, layout.apart, checked)
+        names = tuple((one, other) for one, _, other in (n.partition(" ") for n in said.get(_MERGED, "").splitlines()))
+        return cls(
+            parsed, axioms, said.get(_RULESET), also, _SAME_AS in said, _MERGED in said, names, layout.apart, checked
+        )
 
     def with_equality(self, given: bool = False) -> GraphProgram:
         """The program, with the rules about equal resources if there is an ontology and some may be equal: because
         owl:sameAs is among the given triples, or something derives it."""
         heads = (head.args[1] for rule in self.rules.rules for head in rule.heads if head.name == TRIPLE)
         derived = any(isinstance(p, tree.Variable) or constant(p) == SAME_AS for p in heads)
-        if self.ontology is None or self.same_as or not (given or derived or self.ontology.equates):
+        if self.merged or self.ontology is None or self.same_as or not (given or derived or self.ontology.equates):
             return self
         return replace(self, same_as=True, also=self.also, stored=None)
 
     @property
     def equality(self) -> str | None:
         """The relation of owl:sameAs, if facts of it need rules that the program does not have."""
-        return None if self.ontology is None or self.same_as else self.layout.relations.get(Key(SAME_AS))
+        return None if self.ontology is None or self.same_as or self.merged else self.layout.relations.get(Key(SAME_AS))
 
     def changed(self, rules: tree.Program | None, gone: Iterable[Triple], come: Iterable[Triple]) -> GraphProgram:
         """The program with other rules, if there are any, without some axioms, and with others."""
         removed = set(gone)
         axioms = dict.fromkeys((*(a for a in self.axioms if a not in removed), *come))
         also = tuple(self.layout.relations)
-        changed = replace(self, rules=rules or self.rules, axioms=tuple(axioms), also=also, stored=None)
+        changed = replace(self, rules=rules or self.rules, axioms=tuple(axioms), also=also, renamed=(), stored=None)
         return replace(changed, same_as=self.same_as and bool(axioms)).with_equality()
 
 

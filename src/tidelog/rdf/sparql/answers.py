@@ -67,7 +67,7 @@ Answer: TypeAlias = Rows | MadeTriples | bool
 def ask(text: str, triples: Triples) -> Answer:
     """The answer to a query."""
     query = parse_query(text)
-    dictionary = Dictionary(triples.symbols)
+    dictionary = Dictionary(triples.symbols, triples.one)
     evaluation = new_evaluation(triples, dictionary, query.base)
     match query.form:
         case "SELECT":
@@ -82,7 +82,7 @@ def ask(text: str, triples: Triples) -> Answer:
 
 def new_evaluation(triples: Triples, dictionary: Dictionary, base: str) -> Evaluation:
     now = literal(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), DATE_TIME)
-    return Evaluation(triples, dictionary, Setting(now, base))
+    return Evaluation(triples, dictionary, Setting(now, base, dictionary.named))
 
 
 def made(template: list[tuple[Any, Any, Any]], found: Solutions, evaluation: Evaluation) -> Array:

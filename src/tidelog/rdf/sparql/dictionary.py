@@ -7,7 +7,7 @@ each term that a query computes with is taken apart once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,11 @@ UNBOUND = -1
 
 
 class Dictionary:
-    """Numbers and terms, of one query."""
+    """Numbers and terms, of one query. If equal resources are one, a term that the graph knows has the number of the
+    `one` that stands for it."""
 
-    def __init__(self, symbols: Symbols) -> None:
-        self._symbols = symbols
+    def __init__(self, symbols: Symbols, one: Callable[[int], int] | None = None) -> None:
+        self._symbols, self._one = symbols, one
         self._made: list[Term] = []
         self._numbers: dict[str, int] = {}
         self._terms: dict[int, Term | None] = {UNBOUND: None}
@@ -34,12 +35,21 @@ class Dictionary:
         found = self._numbers.get(term.text)
         if found is None:
             known = self._symbols.find(term.text)
+            if known is not None and self._one is not None and (one := self._one(known)) != known:
+                self._numbers[term.text] = one
+                return one
             if known is None:
                 self._made.append(term)
             found = -1 - len(self._made) if known is None else known
             self._numbers[term.text] = found
             self._terms[found] = term
         return found
+
+    def named(self, term: Term) -> Term:
+        """The term that stands for one that a query names."""
+        if self._one is None or self._symbols.find(term.text) is None:
+            return term
+        return self.term(self.number(term)) or term
 
     def numbers(self, terms: Iterable[Term | None]) -> Array:
         return np.array([UNBOUND if term is None else self.number(term) for term in terms], np.int64)

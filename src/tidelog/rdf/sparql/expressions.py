@@ -26,10 +26,12 @@ Computed: TypeAlias = Callable[[Row], Term | None]
 
 @dataclass
 class Setting:
-    """What all expressions of a query share: when it began, its base IRI, and blank nodes made for labels."""
+    """What all expressions of a query share: when it began, its base IRI, which term `named` in it stands for (another
+    one if equal resources are one), and blank nodes made for labels."""
 
     now: Term
     base: str = ""
+    named: Callable[[Term], Term] = lambda term: term
     blanks: dict[Hashable, Term] = field(default_factory=dict)
     fresh: int = 0
 
@@ -69,7 +71,7 @@ class _Compiler:
         if isinstance(tree, rdflib.Variable):
             return self._variable(str(tree))
         if isinstance(tree, rdflib.term.Node):
-            constant = from_rdflib(tree)
+            constant = self.setting.named(from_rdflib(tree))
             return lambda row: constant
         name: str = tree.name
         if name.startswith("Builtin_"):

@@ -19,6 +19,7 @@ class GraphTriples:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.symbols: Symbols = graph.symbols
+        self.one = graph.one
 
     def match(self, patterns: Sequence[Pattern]) -> Solutions:
         names = list(dict.fromkeys(place for pattern in patterns for place in pattern if isinstance(place, str)))

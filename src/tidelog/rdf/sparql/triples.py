@@ -21,6 +21,9 @@ class Triples(Protocol):
     def symbols(self) -> Symbols:
         """The terms."""
 
+    def one(self, number: int) -> int:
+        """The number of the term that stands for a term: its own, unless equal resources are one."""
+
     def match(self, patterns: Sequence[Pattern]) -> Solutions:
         """The terms for the variables that make every pattern a triple. There is a column for each variable; without
         variables there is one solution or none. No patterns have one solution."""

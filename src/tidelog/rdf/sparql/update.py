@@ -86,15 +86,16 @@ def _applied(change: _Change, graph: Graph, done: list[_Change]) -> _Change:
 def _modify(operation: Any, graph: Graph, base: str, change: _Change) -> None:
     """DELETE and INSERT for every solution of WHERE; DELETE WHERE deletes its own pattern."""
     triples = GraphTriples(graph)
-    evaluation = new_evaluation(triples, Dictionary(triples.symbols), base)
+    evaluation = new_evaluation(triples, Dictionary(triples.symbols, triples.one), base)
     if operation.name == "DeleteWhere":
         found = evaluation.solutions(_pattern(operation.triples))
-        change.add(_made(operation.triples, found, evaluation), False)
+        change.add(graph.said(_made(operation.triples, found, evaluation)), False)
         return
     found = evaluation.solutions(operation.where)
     for clause, inserted in ((operation.delete, False), (operation.insert, True)):
         if clause:
-            change.add(_made(clause.triples or [], found, evaluation), inserted)
+            made = _made(clause.triples or [], found, evaluation)
+            change.add(made if inserted else graph.said(made), inserted)
 
 
 def _pattern(triples: Any) -> Any:
