@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from tidelog.analysis.check import Checked
+from tidelog.analysis.checked import Checked
 from tidelog.errors import error
 from tidelog.evaluate.bindings import Words
 from tidelog.lang import tree
