@@ -27,5 +27,8 @@ SkipBadRows = Annotated[bool, typer.Option(help="Count and report malformed fact
 ProfileFile = Annotated[str | None, typer.Option("--profile", "-p", help="Write a profile to this file.")]
 FunctorFile = Annotated[Path | None, typer.Option("--functors", help="A Python file with the functors.")]
 StateDir = Annotated[str, typer.Argument(help="The state directory: a path or a URI.", show_default=False)]
+StateOrProgram = Annotated[
+    str, typer.Argument(help="The state directory, a path or a URI; or a program.", show_default=False)
+]
 FactDir = Annotated[Path, typer.Option("--fact-dir", "-F", help="Where .input looks for facts.")]
 NoWarnings = Annotated[bool, typer.Option("--no-warn", "-w", help="Show no warnings.")]

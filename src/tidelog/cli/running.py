@@ -16,6 +16,7 @@ from tidelog.cli.progress import Progress
 from tidelog.cli.without_pandas import settle_without_pandas
 from tidelog.errors import Report, TidelogWarning, listed
 from tidelog.evaluate.limits import DEFAULT, Limits
+from tidelog.lang import tree
 
 
 def run_program(
@@ -45,6 +46,8 @@ def run_program(
     checked = checked_file(program, include_dir, macro, no_warn, legacy)
     if state is None:
         checked = _pruned(checked, verbose)
+    if state is None and local and workers is None:
+        checked = _on_demand(checked)
     limits, threads = Limits(max_iterations, max_memory, timeout), threads_of(jobs)
     if local:
         _refuse_with_local(master, executor)
@@ -77,6 +80,18 @@ def _pruned(checked: Checked, verbose: bool) -> Checked:
         what = f"{len(left_out):,} relation{'s' if len(left_out) > 1 else ''}"
         print(f"no output needs {what}, which are neither read nor evaluated: {listed(left_out)}", file=sys.stderr)
     return needed
+
+
+def _on_demand(checked: Checked) -> Checked:
+    """The program with magic sets, if it asks for them."""
+    program = checked.program
+    if program.pragma("magic-transform") is None and not any(
+        "magic" in decl.qualifiers for decl in program.of(tree.RelationDecl)
+    ):
+        return checked
+    from tidelog.plan.rewrites.magic_sets import magic_sets
+
+    return magic_sets(checked, [d.relation for d in checked.directives("output", "printsize")])
 
 
 @contextmanager

@@ -22,10 +22,11 @@ from tidelog.plan.rewrites.ask_projections import ask_projections
 from tidelog.plan.rewrites.drop_implied import drop_implied
 from tidelog.plan.rewrites.extract_aggregates import extract_aggregates
 from tidelog.plan.rewrites.localise import localise
+from tidelog.plan.rewrites.magic_sets import magic_sets
 from tidelog.plan.rewrites.project_negations import project_negations
 from tidelog.plan.rewrites.push_conditions import push_conditions
 from tidelog.plan.rewrites.read_classes import read_classes
-from tidelog.plan.rewrites.rewrite import ProgramRewrite, Rewrite
+from tidelog.plan.rewrites.rewrite import DemandRewrite, ProgramRewrite, Rewrite
 from tidelog.plan.rewrites.separate_parts import separate_parts
 
 WHOLE: tuple[Rewrite, ...] = (read_classes,)
@@ -43,6 +44,9 @@ STATEFUL: tuple[Rewrite, ...] = (
     ask_projections,
 )
 """Of evaluation that keeps its state, and counts each derivation."""
+
+ON_DEMAND: tuple[DemandRewrite, ...] = (magic_sets,)
+"""Of a run that asks for some relations only."""
 
 NETWORK: tuple[ProgramRewrite, ...] = (localise, push_conditions)
 """Of Network Datalog, as nodes run it."""

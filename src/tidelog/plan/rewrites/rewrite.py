@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
+from tidelog.analysis.checked import Checked
 from tidelog.lang import tree
 from tidelog.plain import dataclass, field
 from tidelog.plan import core
@@ -44,6 +45,9 @@ class Rewritten(NamedTuple):
 
 
 Rewrite = Callable[[core.CoreRule, RuleScope], Rewritten]
+
+DemandRewrite = Callable[[Checked, Collection[str]], Checked]
+"""A checked program in, and the relations that are asked for, which it must leave as they are."""
 
 ProgramRewrite = Callable[[tree.Program, Collection[str]], tree.Program]
 """A program in, and the relations of the program as written, whose contents it must leave as they are."""
