@@ -7,6 +7,7 @@ that was evaluated anew, to its size.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,19 @@ class Effect:
         return int((self.change == INSERT).sum() - (self.change == DELETE).sum())
 
 
+class EpochEffects(Protocol):
+    """What the running epoch has done, whoever holds the relations."""
+
+    @property
+    def from_scratch(self) -> bool: ...
+    @property
+    def counters(self) -> Mapping[tuple[str, ...], tuple[int, int]]: ...
+    @property
+    def efforts(self) -> Mapping[tuple[str, ...], int]: ...
+    def on(self, name: str) -> Effect: ...
+    def on_facts(self, name: str) -> Effect: ...
+
+
 @dataclass(frozen=True)
 class Effects:
     """What the running epoch of a state has done; `delete` and `insert` are its change set. If it was evaluated
@@ -61,11 +75,7 @@ class Effects:
 
     def on_facts(self, name: str) -> Effect:
         """On the facts of a relation whose rows do not tell whether they were given."""
-        arity = self.state.database[name].arity
-        gone, come = (side.get(name, np.empty((0, arity), np.int64)) for side in (self.delete, self.insert))
-        change = np.repeat([DELETE, INSERT], [len(gone), len(come)])
-        rows = np.concatenate((gone, come))
-        return Effect(rows, change, np.zeros(len(rows), np.int32), np.ones(len(rows), np.int64))
+        return effect_on_facts(self.delete, self.insert, name, self.state.database[name].arity)
 
     def on(self, name: str) -> Effect:
         """On the state of a relation."""
@@ -74,6 +84,14 @@ class Effects:
             return _of_log(relation)
         mark_changes(self.state, [name])
         return _of_replaced(relation, self.state.epoch.replaced[name])
+
+
+def effect_on_facts(delete: Mapping[str, Words], insert: Mapping[str, Words], name: str, arity: int) -> Effect:
+    """What a change set does to the facts of a relation."""
+    gone, come = (side.get(name, np.empty((0, arity), np.int64)) for side in (delete, insert))
+    change = np.repeat([DELETE, INSERT], [len(gone), len(come)])
+    rows = np.concatenate((gone, come))
+    return Effect(rows, change, np.zeros(len(rows), np.int32), np.ones(len(rows), np.int64))
 
 
 def _of_log(relation: Relation) -> Effect:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -23,6 +25,7 @@ from tidelog.epochs.one_store import OneStore
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import InternalError
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.effects import Effect, effect_on_facts
 from tidelog.evaluate.facts import Facts
 from tidelog.evaluate.limits import Limits, Observer, Silent
 from tidelog.exchange.dictionaries import Extent, entries_since, learn
@@ -35,12 +38,16 @@ from tidelog.exchange.questions import (
     AboutStratum,
     Amount,
     ApplyChange,
+    AskCosts,
+    AskEffects,
     AskEntries,
     AskExtent,
     AskTraffic,
     BeginEpoch,
     Changed,
+    CostsAre,
     CountTuples,
+    EffectsAre,
     EndEpoch,
     Ending,
     EntriesAre,
@@ -48,6 +55,8 @@ from tidelog.exchange.questions import (
     FetchChange,
     FetchTuples,
     Learn,
+    LoadPart,
+    Resume,
     StartOver,
     TellChanges,
     TrafficIs,
@@ -81,6 +90,7 @@ class Many:
         self._taught = Extent()  # how far the dictionaries go that all workers have
         self._told, self._forgotten = 0, list[int]()  # numbers of changes that were told, and those nobody has any more
         self._fetched: Fetched | None = None
+        self.change = NetChange()  # of the running epoch
         self._workers: Workers | None = hire()
 
     # ---- workers
@@ -188,6 +198,7 @@ class Many:
 
     def apply(self, change: NetChange) -> None:
         self._teach()
+        self.change = change
         self.front.apply(change)
         shares = zip(self._shares(change.delete), self._shares(change.insert), strict=True)
         self._ask(Message, [ApplyChange(delete, insert) for delete, insert in shares])
@@ -285,8 +296,56 @@ class Many:
     def _forgotten_later(self, number: int) -> None:
         self._forgotten.append(number)
 
-    def effects(self) -> Any:
-        """Nobody keeps them."""
+    def effects(self) -> FarEffects:
+        return FarEffects(self)
+
+    def told_effects(self, relations: Sequence[str]) -> dict[str, Effect]:
+        """What the running epoch has done to relations, from all who own a part of them."""
+        parts = self._all(EffectsAre, AskEffects(list(relations)))
+        found = {}
+        for name in dict.fromkeys(name for part in parts for name in part.rows):
+            some = [part for part in parts if name in part.rows]
+            sides = (
+                [getattr(part, side)[name] for part in some] for side in ("rows", "change", "iterations", "counts")
+            )
+            found[name] = Effect(*map(np.concatenate, sides))
+        return found
+
+    def costs(self) -> CostsAre:
+        """The counters are those of the first worker, which alone counts; efforts add up."""
+        parts = self._all(CostsAre, AskCosts())
+        efforts: Counter[str] = Counter()
+        for part in parts:
+            efforts.update(part.efforts)
+        return CostsAre(parts[FIRST].counters, dict(efforts))
+
+    def states(self, name: str) -> tuple[Words, Words, Words]:
+        """The tuples of a relation, with their iterations and counts."""
+        parts = self._all(Tuples, FetchTuples(name, states=True))
+        return cast(
+            tuple[Words, Words, Words],
+            tuple(np.concatenate([getattr(p, side) for p in parts]) for side in ("rows", "iterations", "counts")),
+        )
+
+    def deal_out(self) -> None:
+        """Let the workers have what the front has loaded; it keeps the facts."""
+        self._teach()
+        state, facts = self.front.state, self.front.all_facts()
+        for name in state.program.arities:
+            relation, there = self.database[name], state.present(name)
+            rows, now, derived = relation.rows()[there], relation.now(there), relation.derived(there)
+            held = holders(self.placed[name], rows, self.size)
+            self._ask(Message, [LoadPart(name, rows[mask], now[mask], derived[mask]) for mask in held])
+        for name in state.given:
+            held = holders(self.placed[name], facts[name], self.size)
+            self._ask(Message, [LoadPart(name, facts[name][mask]) for mask in held])
+        numbers = {stratum.relations: str(number) for number, stratum in enumerate(self._numbered)}
+        counters = {numbers[names]: found for names, found in state.counters.items()}
+        efforts = {numbers[names]: int(found) for names, found in state.efforts.items()}
+        shares = [efforts if me == FIRST else {} for me in range(self.size)]
+        self._ask(Message, [Resume(CostsAre(counters, share)) for share in shares])
+        self.front.begin({name: rows for name, rows in facts.items() if len(rows)})
+        self.front.commit()
 
     def commit(self) -> None:
         """From here on the epoch counts: workers that are lost now are replaced by others that are in it."""
@@ -341,6 +400,43 @@ class Many:
         return self._all(TrafficIs, AskTraffic())
 
 
+class FarEffects:
+    """What the running epoch of many workers has done: an `effects.EpochEffects`."""
+
+    def __init__(self, many: Many) -> None:
+        self._many, self.from_scratch = many, many.front.state.epoch.from_scratch
+
+    @cached_property
+    def _costs(self) -> CostsAre:
+        return self._many.costs()
+
+    @property
+    def counters(self) -> dict[tuple[str, ...], tuple[int, int]]:
+        strata = self._many.front.state.program.strata
+        return {strata[int(number)].relations: found for number, found in self._costs.counters.items()}
+
+    @property
+    def efforts(self) -> dict[tuple[str, ...], int]:
+        strata = self._many.front.state.program.strata
+        return {strata[int(number)].relations: found for number, found in self._costs.efforts.items()}
+
+    @cached_property
+    def _effects(self) -> dict[str, Effect]:
+        return self._many.told_effects(list(self._many.front.state.program.arities))
+
+    def on(self, name: str) -> Effect:
+        if name in self._effects:
+            return self._effects[name]
+        nothing = np.empty(0, np.int64)
+        return Effect(
+            np.empty((0, self._many.database[name].arity), np.int64), nothing, nothing.astype(np.int32), nothing
+        )
+
+    def on_facts(self, name: str) -> Effect:
+        change = self._many.change
+        return effect_on_facts(change.delete, change.insert, name, self._many.database[name].arity)
+
+
 class ManyAnew(Many):
     """The same for the strategy "batch": to the driver one stratum, which no update can follow."""
 
@@ -350,13 +446,12 @@ class ManyAnew(Many):
         super().__init__(hire, front, placed, limits, observer)
         relations = tuple(front.state.checked.relations)
         self.strata = (StatefulStratum(relations, (), whole="what has no state"),)
-        self._change = NetChange()
 
     def apply(self, change: NetChange) -> None:
-        self._change = change
+        self.change = change
 
     def reached(self, stratum: StatefulStratum) -> bool:
-        return bool(self._change)
+        return bool(self.change)
 
     def pass_by(self, stratum: StatefulStratum) -> None:
         pass
@@ -365,4 +460,4 @@ class ManyAnew(Many):
         return CostAnew()
 
     def evaluate(self, stratum: StatefulStratum) -> int:
-        return self.start_over(self.facts_after(self._change))
+        return self.start_over(self.facts_after(self.change))

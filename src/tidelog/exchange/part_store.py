@@ -6,7 +6,7 @@ it holds itself. What one worker does for all (`placement.at_first`), the others
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -194,3 +194,33 @@ class PartStore(OneStore):
             for name, rows in list(changed.items()):
                 if name not in self.database.views and not self.owns_all(name):
                     changed[name] = rows[self.owned(name, rows)]
+
+    # ---- states that another process has kept
+
+    def load(self, name: str, rows: Words, iterations: Words, counts: Words) -> None:
+        """Tuples of a relation that is empty, with their states."""
+        relation = self.database[name]
+        relation.insert(rows)
+        relation.settle()
+        relation.put_states(relation.find(rows), iterations, counts)
+        relation.iteration = 0
+        self.state.live[name] = len(rows)
+
+    def load_facts(self, name: str, rows: Words) -> None:
+        """The facts of a relation whose rows do not tell which they are."""
+        given = self.database[self.state.given[name]]
+        given.insert(rows)
+        given.settle()
+
+    def resume(self, counters: Mapping[str, tuple[int, int]], efforts: Mapping[str, int]) -> None:
+        """Go on from what was loaded; the figures are by numbers of strata."""
+        strata = self.strata
+        self.state.counters = {strata[int(number)].relations: found for number, found in counters.items()}
+        self.state.efforts = {strata[int(number)].relations: found for number, found in efforts.items()}
+        self.state.begin_epoch()
+        self.prepare_later()
+
+    def costs(self) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
+        numbers = {stratum.relations: str(number) for number, stratum in enumerate(self.strata)}
+        counters = {numbers[names]: found for names, found in self.state.counters.items()}
+        return counters, {numbers[names]: int(found) for names, found in self.state.efforts.items()}

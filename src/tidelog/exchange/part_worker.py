@@ -19,6 +19,7 @@ from tidelog.analysis.checked import Checked
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import InternalError
+from tidelog.evaluate.effects import Effect
 from tidelog.evaluate.limits import Limits, Observer
 from tidelog.evaluate.user_functors import load_module
 from tidelog.exchange.dictionaries import Extent, entries_since, learn
@@ -28,12 +29,16 @@ from tidelog.exchange.questions import (
     AboutStratum,
     Amount,
     ApplyChange,
+    AskCosts,
+    AskEffects,
     AskEntries,
     AskExtent,
     AskTraffic,
     BeginEpoch,
     Changed,
+    CostsAre,
     CountTuples,
+    EffectsAre,
     EndEpoch,
     Ending,
     EntriesAre,
@@ -41,6 +46,8 @@ from tidelog.exchange.questions import (
     FetchChange,
     FetchTuples,
     Learn,
+    LoadPart,
+    Resume,
     SideOfChange,
     StartOver,
     TellChanges,
@@ -128,6 +135,10 @@ class PartWorker:
                 return self._about(question)
             case TellChanges():
                 return self._changes(question)
+            case LoadPart():
+                self._load(question)
+            case Resume(costs=costs):
+                store.resume(costs.counters, costs.efforts)
             case EndEpoch(how=how):
                 store.commit() if how is Ending.COMMIT else store.undo()
             case _:
@@ -174,6 +185,10 @@ class PartWorker:
             case FetchChange(number=number, came=came, relation=name):
                 report = self._kept[number]
                 return Tuples(narrow(np.asarray((report.inserted if came else report.deleted)[name])))
+            case AskEffects(relations=names):
+                return self._effects(names)
+            case AskCosts():
+                return CostsAre(*store.costs())
             case AskExtent():
                 return ExtentIs(Extent.of(store.database))
             case AskEntries(start=start):
@@ -182,6 +197,24 @@ class PartWorker:
                 sent = self.line.sent
                 return TrafficIs(sent.messages, sent.bytes, resident_bytes())
         raise InternalError(f"a worker is not asked {type(question).__name__}")
+
+    def _effects(self, names: list[str]) -> EffectsAre:
+        told, effects = EffectsAre(), self.store.effects()
+        for name in names:
+            effect = effects.on(name)
+            if not self.store.owns_all(name):
+                mine = self.store.owned(name, effect.rows)
+                effect = Effect(effect.rows[mine], effect.change[mine], effect.iterations[mine], effect.counts[mine])
+            if len(effect):
+                told.rows[name], told.change[name] = narrow(effect.rows), narrow(effect.change)
+                told.iterations[name], told.counts[name] = effect.iterations, effect.counts
+        return told
+
+    def _load(self, question: LoadPart) -> None:
+        if question.iterations is None or question.counts is None:
+            self.store.load_facts(question.relation, question.rows)
+        else:
+            self.store.load(question.relation, question.rows, question.iterations, question.counts)
 
     def _changes(self, question: TellChanges) -> Changed:
         for number in question.forget:

@@ -128,6 +128,35 @@ class CountTuples(Message):
 
 
 @dataclass(frozen=True)
+class AskEffects(Message):
+    """What has the running epoch done to these relations?"""
+
+    relations: list[str]
+
+
+@dataclass(frozen=True)
+class AskCosts(Message):
+    """What have strata counted, and what has their evaluation cost?"""
+
+
+@dataclass(frozen=True)
+class LoadPart(Message):
+    """Tuples of a relation, which is empty, as a state has them; without states, its facts."""
+
+    relation: str
+    rows: Rows
+    iterations: Rows | None = None
+    counts: Rows | None = None
+
+
+@dataclass(frozen=True)
+class Resume(Message):
+    """All parts are loaded: go on from them."""
+
+    costs: CostsAre
+
+
+@dataclass(frozen=True)
 class AskTraffic(Message):
     """What have you sent to whom, and how much memory have you?"""
 
@@ -179,6 +208,24 @@ class Changed(Message):
 
 
 @dataclass(frozen=True)
+class EffectsAre(Message):
+    """By relation, for what has changed: tuples, what happened to each, and their iterations and counts after it."""
+
+    rows: dict[str, Rows] = field(default_factory=dict)
+    change: dict[str, Rows] = field(default_factory=dict)
+    iterations: dict[str, Rows] = field(default_factory=dict)
+    counts: dict[str, Rows] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CostsAre(Message):
+    """By the number of a stratum, as text: the program's counter before and after it; the bindings that it made."""
+
+    counters: dict[str, tuple[int, int]]
+    efforts: dict[str, int]
+
+
+@dataclass(frozen=True)
 class TrafficIs(Message):
     messages: Rows
     bytes: Rows
@@ -188,7 +235,8 @@ class TrafficIs(Message):
 
 KINDS: tuple[type[Message], ...] = (
     BeginEpoch, EndEpoch, Learn, AskExtent, AskEntries, StartOver, ApplyChange, AboutStratum, TellChanges, FetchChange,
-    FetchTuples, CountTuples, AskTraffic, Amount, ExtentIs, EntriesAre, Tuples, Changed, TrafficIs,
+    FetchTuples, CountTuples, AskEffects, AskCosts, LoadPart, Resume, AskTraffic,
+    Amount, ExtentIs, EntriesAre, Tuples, Changed, EffectsAre, CostsAre, TrafficIs,
     Portion, Marker, GaveUp,
 )  # fmt: skip
 """All that is said, between peers as well."""

@@ -70,7 +70,7 @@ class LocalSession:
         if settings.workers is not None:
             from tidelog.local.teams import workers_engine  # speaks with other processes
 
-            engine = workers_engine(checked, settings, self._options, observer, team)
+            engine, self._durable = workers_engine(checked, settings, self._options, observer, team)
         elif settings.state is None:
             engine = make_engine(checked, self._options, settings.strategy, observer)
         else:

@@ -6,14 +6,15 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidelog.analysis.checked import Checked
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.engine import EngineOptions
-from tidelog.errors import Report, error
+from tidelog.errors import Report
 from tidelog.evaluate.limits import Observer
+from tidelog.evaluate.state import State
 from tidelog.exchange.front import Front
 from tidelog.exchange.many import Many, ManyAnew
 from tidelog.exchange.part_worker import PartOrder, part_worker, shared_memory
@@ -23,6 +24,11 @@ from tidelog.exchange.workers import Workers
 from tidelog.exchange.workers_engine import WorkersEngine
 from tidelog.local.settings import Settings
 from tidelog.plan.exchange.placement import EVERYWHERE, Placement, place
+
+if TYPE_CHECKING:
+    from tidelog.state import Durable
+    from tidelog.state.columns import Shape
+    from tidelog.state.snapshot import Picture
 
 REPLICATE = "replicate"
 Team = Callable[[PartOrder, int], Workers]
@@ -40,22 +46,64 @@ def workers_engine(
     options: EngineOptions,
     observer: Observer | None = None,
     team: Team | None = None,
-) -> WorkersEngine:
-    """The engine of a session with workers, which are to be closed in the end."""
-    if settings.state is not None:
-        raise error("TL1274", "workers keep no state directory yet", help="leave `state` away, or `workers`")
-    size = settings.workers or 1
+) -> tuple[WorkersEngine, Durable | None]:
+    """The engine of a session with workers, and what keeps its epochs if there is a state directory; both are to be
+    closed in the end."""
     said = said_placements(checked, settings.placement or {})
+    if settings.state is None:
+        return _engine(checked, settings, options, said, Front(checked, options.functors), observer, team), None
+    from tidelog.state import Durable, problems  # reads and writes Parquet, which takes a while to import
+    from tidelog.state.opening import STRATEGIES
+
+    if settings.strategy not in STRATEGIES:
+        raise problems.strategy_without_state(settings.strategy, STRATEGIES)
+    state = State(checked, options.functors)
+    keeper = Durable(state, settings.strategy, settings.state, settings.migrate, settings.read_only)
+    try:
+        front = Front(checked, options.functors, state)
+        engine = _engine(checked, settings, options, said, front, observer, team, keeper)
+        if keeper.position.epoch:
+            engine.many.deal_out()
+        keeper.pictures = partial(_picture, engine.many)
+        if keeper.position.epoch:
+            engine.go_on_from(keeper.position)
+            keeper.replay(engine.update)
+    except BaseException:
+        keeper.close()
+        raise
+    return engine, keeper
+
+
+def _engine(
+    checked: Checked,
+    settings: Settings,
+    options: EngineOptions,
+    said: Mapping[str, Placement],
+    front: Front,
+    observer: Observer | None,
+    team: Team | None,
+    keeper: Durable | None = None,
+) -> WorkersEngine:
+    size = settings.workers or 1
     functors: Any = settings.functors or {}
     if isinstance(functors, (str, os.PathLike)):
         functors = str(Path(functors).absolute())
-    front = Front(checked, options.functors)
     order = PartOrder(checked.program, functors, shared_memory(options.limits, size), said)
     kind = ManyAnew if settings.strategy == "batch" else Many
-    hire = partial(team or processes, order, size)
-    return WorkersEngine(
-        kind(hire, front, place(front.state.program, said), options.limits, observer), options.policy(settings.strategy)
+    many = kind(
+        partial(team or processes, order, size), front, place(front.state.program, said), options.limits, observer
     )
+    return WorkersEngine(many, options.policy(settings.strategy), keeper)
+
+
+def _picture(many: Many, name: str, shape: Shape, lasting: bool) -> Picture:
+    """A relation that workers hold, as a state directory keeps it: brought here for as long as it is written."""
+    from tidelog.state.columns import GIVEN
+    from tidelog.state.snapshot import Picture, picture
+
+    if shape.kind == GIVEN:
+        return picture(shape, many.database[name], lasting)
+    return Picture(shape, *many.states(name), None)
 
 
 def said_placements(checked: Checked, given: Mapping[str, Any]) -> dict[str, Placement]:

@@ -17,11 +17,11 @@ from tidelog.epochs.changes import NetChange
 from tidelog.epochs.holder import Position
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import TidelogError
-from tidelog.evaluate.effects import Effect, Effects
+from tidelog.evaluate.effects import Effect, Effects, EpochEffects
 from tidelog.evaluate.state import State
 from tidelog.plain import replace
 from tidelog.state import problems
-from tidelog.state.columns import DECLARED, GIVEN, shapes
+from tidelog.state.columns import DECLARED, GIVEN, Shape, shapes
 from tidelog.state.compaction import Compactor
 from tidelog.state.directory import StateDirectory
 from tidelog.state.files import Files
@@ -41,8 +41,10 @@ from tidelog.state.program_text import (
 )
 from tidelog.state.reader import read_consistently
 from tidelog.state.resume import resume
-from tidelog.state.snapshot import picture, write_changes, write_snapshot
+from tidelog.state.snapshot import Picture, picture, write_changes, write_snapshot
 
+Pictures = Callable[[str, Shape, bool], Picture]
+"""A relation by its name in the database, its shape, and whether the picture must last: what it holds now."""
 HISTORY = 50
 """How many epochs the manifest tells of."""
 
@@ -63,6 +65,7 @@ class Durable:
         if numbers_texts(self.checked):
             raise problems.unstable_numbers()
         self.shapes = shapes(state)
+        self.pictures: Pictures = self._picture  # whoever has the relations elsewhere puts its own here
         self.directory = StateDirectory.open(place, read_only)
         files, types = self.directory.files, self.checked.types
         self.log = Log(files, self.shapes, types, self.database)
@@ -160,26 +163,26 @@ class Durable:
             if change:
                 self.log.remove(epoch)
         if change is not None:
-            self.compactor.start(self._manifest(), lambda name: picture(self.shapes[name], self.database[name], True))
+            self.compactor.start(self._manifest(), lambda name: self.pictures(name, self.shapes[name], True))
         late, self._late = self._late, None
         if late is not None:
             raise late
 
-    def keep(self, report: EpochReport, effects: Effects, position: Position) -> None:
+    def keep(self, report: EpochReport, effects: EpochEffects, position: Position) -> None:
         if effects.from_scratch:
             self._keep(report, effects, position, {}, {})
         else:
             found = {name: self._effect(name, effects) for name in self.shapes}
             self._keep(report, effects, position, self._manifest().relations, found)
 
-    def _effect(self, name: str, effects: Effects) -> Effect:
+    def _effect(self, name: str, effects: EpochEffects) -> Effect:
         is_given = self.shapes[name].kind == GIVEN
         return effects.on_facts(name.removesuffix("@given")) if is_given else effects.on(name)
 
     def _keep(
         self,
         report: EpochReport,
-        effects: Effects,
+        effects: EpochEffects,
         position: Position,
         kept: Mapping[str, StoredRelation],
         changed: Mapping[str, Effect],
@@ -206,10 +209,13 @@ class Durable:
 
     def _snapshot(self, name: str, epoch: int, prints: Mapping[str, str]) -> StoredRelation:
         shape = self.shapes[name]
-        taken = picture(shape, self.database[name])
+        taken = self.pictures(name, shape, False)
         file = write_snapshot(self.directory.files, taken, epoch, self.checked.types, self.database)
         columns = tuple(zip(shape.names, shape.info.types, strict=True))
         return StoredRelation(shape.kind, columns, file.rows, file, (), prints.get(name, ""))
+
+    def _picture(self, name: str, shape: Shape, lasting: bool) -> Picture:
+        return picture(shape, self.database[name], lasting)
 
     def _with_changes(self, name: str, stored: StoredRelation, effect: Effect, epoch: int) -> StoredRelation:
         shape, files, types = self.shapes[name], self.directory.files, self.checked.types
@@ -223,7 +229,7 @@ class Durable:
         return self.directory.manifest
 
     def _following(
-        self, report: EpochReport, effects: Effects, position: Position, relations: dict[str, StoredRelation]
+        self, report: EpochReport, effects: EpochEffects, position: Position, relations: dict[str, StoredRelation]
     ) -> Manifest:
         """The manifest of the epoch that is about to end."""
         past = self.directory.manifest
