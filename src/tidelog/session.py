@@ -82,9 +82,9 @@ class Session:
     that is `read_only` takes no lock and changes nothing. With `profile`, every epoch has a
     `profile` that says where its time went; rules are then evaluated one by one, which takes longer.
 
-    With `workers`, the relations are shared out to so many processes, which evaluate together. `placement` says where
-    relations are that should not be where the planner puts them: by the attribute whose value decides, by several for
-    copies, or "replicate" to have all of one at every worker, as `.decl edge(…) replicate` does.
+    With `workers`, the relations are shared out to so many processes (on Spark: tasks), which evaluate together.
+    `placement` says where relations are that should not be where the planner puts them: by the attribute whose value
+    decides, by several for copies, or "replicate" to have all of one at every worker, as `.decl edge(…) replicate` does.
 
     `macros` are the preprocessor's, such as `{"SIZE": "3"}`, and `include` the folders in which a program's file looks
     for those that it includes.
@@ -281,8 +281,9 @@ def _backend(
         if executor == "dataframe":
             raise error("TL1106", "the executor `dataframe` needs Spark", help="give the session `spark=`")
         return LocalSession(checked, settings, observer)
-    if settings.workers is not None:
-        raise error("TL1274", "there are no workers on Spark yet", help="leave `spark` away, or `workers`")
+    if executor == "dataframe" and settings.workers is not None:
+        raise error("TL1274", "the executor `dataframe` has no workers: Spark shares its work out",
+                    help="leave `executor` away, or `workers`")  # fmt: skip
     if executor == "dataframe":
         from tidelog.spark.dataframe.dataframe_session import DataFrameSession
 

@@ -1,11 +1,13 @@
 """Workers that are children of this process, on this machine.
 
 What is always true: they end when this process does, however it ends (`wire.children`). What a worker is made from goes
-to its standard input as a pickle, which nobody else can write to; functions in it are found by their module and name.
+to its standard input as a pickle, which nobody else can write to; functions in it are found by their module and name,
+or, where they have none, travel whole.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import sys
@@ -32,13 +34,7 @@ class Children:
     """Seconds that they may take to start, kernels to be compiled included: if one ends meanwhile, that is noticed."""
 
     def __init__(self, contract: Contract) -> None:
-        try:
-            orders = [pickle.dumps((contract, number)) for number in range(contract.size)]
-        except (pickle.PicklingError, AttributeError, TypeError) as problem:
-            raise error(
-                "TL1271", f"what the workers need cannot be handed to other processes: {problem}",
-                help="functors have to be functions of a module that the workers can import, no lambdas",
-            ) from None  # fmt: skip
+        orders = [_pickled((contract, number)) for number in range(contract.size)]
         self._children: list[Child] = []
         for order in orders:
             self._children.append(Child(__name__))
@@ -55,6 +51,23 @@ class Children:
         deadline = time.monotonic() + patience
         for child in self._children:
             child.end(max(0.0, deadline - time.monotonic()))
+
+
+def _pickled(order: Any) -> bytes:
+    """By value where a function cannot be found by its name, as those of a script."""
+    with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
+        by_name = pickle.dumps(order)
+        if b"__main__" not in by_name:
+            return by_name
+    from pyspark import cloudpickle  # takes a while to import, in the child as well
+
+    try:
+        return bytes(cloudpickle.dumps(order))  # type: ignore[no-untyped-call]
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise error(
+            "TL1271", f"what the workers need cannot be handed to other processes: {problem}",
+            help="functors have to be functions that use nothing but values and modules: no locks, no open files",
+        ) from None  # fmt: skip
 
 
 def process_workers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,8 @@ Team = Callable[[PartOrder, int], Workers]
 
 def processes(order: PartOrder, size: int) -> Workers:
     """Children of this process."""
-    return process_workers(size, part_worker, order, KINDS)
+    shared = replace(order, limits=shared_memory(order.limits, size))
+    return process_workers(size, part_worker, shared, KINDS)
 
 
 def workers_engine(
@@ -88,7 +90,7 @@ def _engine(
     functors: Any = settings.functors or {}
     if isinstance(functors, (str, os.PathLike)):
         functors = str(Path(functors).absolute())
-    order = PartOrder(checked.program, functors, shared_memory(options.limits, size), said)
+    order = PartOrder(checked.program, functors, options.limits, said)
     kind = ManyAnew if settings.strategy == "batch" else Many
     many = kind(
         partial(team or processes, order, size), front, place(front.state.program, said), options.limits, observer

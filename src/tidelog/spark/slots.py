@@ -109,15 +109,19 @@ def _too_few(there: int, held: int, slots: int) -> TidelogError:
     instead = "use executor='dataframe', which needs no resident worker"
     if not held:
         return error(
-            "TL1201", f"Spark has {there} task slot{'s' * (there != 1)}: the resident worker takes {slots}, and jobs "
+            "TL1201", f"Spark has {there} task slot{'s' * (there != 1)}: {_takers(slots)} {slots}, and jobs "
             "that bring facts and results need at least one more", help=f"{cores}, or {instead}",
         )  # fmt: skip
     others = "another session that is open keeps 1" if held == 1 else f"other sessions that are open keep {held}"
     return error(
-        "TL1201", f"Spark has {there} task slots, of which {others}: the resident worker of this one takes {slots}, "
+        "TL1201", f"Spark has {there} task slots, of which {others}: in this one {_takers(slots)} {slots}, "
         "and jobs that bring facts and results need at least one more",
         help=f"close() sessions that are no longer needed, or use them inside a `with`; {cores}; or {instead}",
     )  # fmt: skip
+
+
+def _takers(slots: int) -> str:
+    return "the resident worker takes" if slots == 1 else "the resident worker and those with its parts take"
 
 
 def shares(spark: SparkSession, pieces: int) -> int:

@@ -1,8 +1,8 @@
 """The workers of a session, as the driver sees them: started, told things, and replaced when they are lost.
 
 Each start is an *attempt*: a fresh Spark job with workers that say hello under its number, so that a message of a
-worker that was taken for dead is never mistaken for one of its successor. There is one worker now; the rendezvous, the
-job and the attempts are made for any number.
+worker that was taken for dead is never mistaken for one of its successor. The driver knows one worker; where relations
+are shared out, that one asks those who have the parts (`parts.py`), which are tasks of the same job.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from tidelog.wire.rendezvous import Member, Rendezvous, WorkerLost
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-WORKERS = 1
 Answer = TypeVar("Answer", bound=Message)
 
 
@@ -59,7 +58,7 @@ class WorkerCrew:
         self._reserve = reserve_of(spark)
         self._claim: Claim | None = None
         if self._reserve is None and not self._may_wait():
-            self._claim = claim(spark, WORKERS)
+            self._claim = claim(spark, self._tasks)
         try:
             if self._reserve is None:
                 check_python(spark)
@@ -75,18 +74,23 @@ class WorkerCrew:
     def _may_wait(self) -> bool:
         """Whether nothing but other sessions is in the way. They may be about to go: in a cell that is run again, the
         old session of `s = Session(…)` goes when the new one is there. What is in a state must be known at once."""
-        return self.settings.state is None and is_crowded(self.spark, WORKERS)
+        return self.settings.state is None and is_crowded(self.spark, self._tasks)
 
     @property
     def has_room(self) -> bool:
         """Whether there is room for the worker; if not, `start` looks for it."""
         return self._claim is not None or self._reserve is not None
 
+    @property
+    def _tasks(self) -> int:
+        """That of the worker, and those that have parts of its relations."""
+        return 1 + (self.settings.workers or 0)
+
     def start(self) -> Member:
         """Submit a fresh job and wait for its worker."""
         check_session(self.spark)
         if not self.has_room:
-            self._claim = claim(self.spark, WORKERS)
+            self._claim = claim(self.spark, self._tasks)
         self.attempt += 1
         with CommonPlace(self.settings, self._elsewhere) as place:
             return self._started(place)
@@ -97,7 +101,7 @@ class WorkerCrew:
             sessions(self.spark),
         )  # fmt: skip
         if self._reserve is None:
-            self.job = Job(self.spark, assignment, WORKERS)
+            self.job = Job(self.spark, assignment, self._tasks)
         else:
             self.job = self._reserve.take()
             self.job.assign(assignment)

@@ -1,4 +1,4 @@
-"""The background Spark job whose barrier task is the worker.
+"""The background Spark job whose first barrier task is the worker.
 
 Spark does not retry a barrier stage that ends with a result: whoever notices that the job has ended submits a fresh
 one. The job carries a tag, so that it can be interrupted without touching anything else that the user's session runs.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tidelog.spark.injected import is_stopped
+from tidelog.spark.resident.parts import BarrierTeam, be_a_part
 from tidelog.spark.resident.worker import Assignment, serve
 from tidelog.spark.slots import classic_context
 from tidelog.spark.words import spark_words
@@ -28,17 +29,17 @@ KILLING = 15.0
 
 
 class Job:
-    """A running job of `workers` resident tasks."""
+    """A running job of so many resident tasks: the worker, and those that have parts of its relations, if there are."""
 
     patience = 120.0
     """Seconds that a worker may take to start: Python, its modules, and a state to load. A job that fails ends this."""
 
-    def __init__(self, spark: SparkSession, assignment: Assignment, workers: int) -> None:
+    def __init__(self, spark: SparkSession, assignment: Assignment, tasks: int) -> None:
         self.spark = spark
         self.tag = f"tidelog-{uuid.uuid4()}"
         self.problem: BaseException | None = None
         self.ended = threading.Event()
-        frame = spark.range(0, workers, 1, workers).mapInArrow(_task(assignment), "nothing int", barrier=True)
+        frame = spark.range(0, tasks, 1, tasks).mapInArrow(_task(assignment), "nothing int", barrier=True)
         self._thread = threading.Thread(target=self._run, args=(frame,), name="tidelog-job", daemon=True)
         self._thread.start()
 
@@ -78,6 +79,8 @@ class Job:
 def _task(assignment: Assignment) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         (number,) = (n for batch in batches for n in batch.column(0).to_pylist())
-        return serve(assignment, number)
+        if number:
+            return be_a_part(number - 1)
+        return serve(assignment, number, BarrierTeam(assignment.rendezvous) if assignment.settings.workers else None)
 
     return run

@@ -39,6 +39,7 @@ from tidelog.spark.resident.commands import (
 )
 from tidelog.spark.resident.common_place import check_common_place
 from tidelog.spark.resident.exchange import TAKING, Exchange
+from tidelog.spark.resident.parts import BarrierTeam
 from tidelog.spark.resident.transfers import Rows, Side, failure
 from tidelog.wire.codec import MalformedMessage
 from tidelog.wire.keys import Keys
@@ -83,15 +84,19 @@ class StageObserver:
             self.stage = replace(self.stage, iteration=iteration, tuples=tuples)
 
 
-def serve(assignment: Assignment, worker: int) -> Iterator[pa.RecordBatch]:
-    """The task's function: returns when the session closes, and gives no rows."""
+def serve(assignment: Assignment, worker: int, team: BarrierTeam | None = None) -> Iterator[pa.RecordBatch]:
+    """The task's function: returns when the session closes, and gives no rows. If the session has workers, these are
+    the `team`, or else children of this process."""
     sockets = Sockets(assignment.keys)
     line = sockets.connected(zmq.DEALER, assignment.rendezvous)
     line.linger = LAST_WORDS
     try:
         check_common_place(assignment.settings, assignment.token)
-        session = LocalSession(check(assignment.program), own_settings(assignment), progress := StageObserver())
+        progress = StageObserver()
+        session = LocalSession(check(assignment.program), own_settings(assignment), progress, team)
     except TidelogError as problem:
+        if team is not None:
+            team.dismiss()
         refused = Refused(worker, assignment.attempt, problems(problem.diagnostics))
         line.send_multipart(COMMANDS.frames(refused))
     else:
