@@ -84,7 +84,7 @@ class Session:
 
     With `workers`, the relations are shared out to so many processes (on Spark: tasks), which evaluate together.
     `placement` says where relations are that should not be where the planner puts them: by the attribute whose value
-    decides, by several for copies, or "replicate" to have all of one at every worker, as `.decl edge(…) replicate` does.
+    decides, by several for copies, or "replicate" to have all of one at every worker, as `.decl e(…) replicate` does.
 
     `macros` are the preprocessor's, such as `{"SIZE": "3"}`, and `include` the folders in which a program's file looks
     for those that it includes.

@@ -13,8 +13,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +22,13 @@ from tidelog.epochs.budget import Allowance, CostAnew
 from tidelog.epochs.changes import NetChange
 from tidelog.epochs.one_store import OneStore
 from tidelog.epochs.report import EpochReport
-from tidelog.errors import InternalError
+from tidelog.errors import InternalError, error
 from tidelog.evaluate.bindings import Words
-from tidelog.evaluate.effects import Effect, effect_on_facts
+from tidelog.evaluate.effects import Effect
 from tidelog.evaluate.facts import Facts
 from tidelog.evaluate.limits import Limits, Observer, Silent
 from tidelog.exchange.dictionaries import Extent, entries_since, learn
+from tidelog.exchange.far_effects import FarEffects
 from tidelog.exchange.far_rows import FarRows
 from tidelog.exchange.fetched import Fetched
 from tidelog.exchange.front import Front
@@ -42,6 +42,7 @@ from tidelog.exchange.questions import (
     AskEffects,
     AskEntries,
     AskExtent,
+    AskStrata,
     AskTraffic,
     BeginEpoch,
     Changed,
@@ -58,12 +59,14 @@ from tidelog.exchange.questions import (
     LoadPart,
     Resume,
     StartOver,
+    StrataAre,
     TellChanges,
     TrafficIs,
     Tuples,
 )
 from tidelog.exchange.workers import Workers
 from tidelog.plan.exchange.cut import Placements
+from tidelog.plan.exchange.making import makes_values
 from tidelog.plan.rewrites.read_classes import classes_of
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database, PairRows, Relation
@@ -72,6 +75,20 @@ from tidelog.wire.messages import Message
 from tidelog.wire.rendezvous import WorkerLost
 
 Answer = TypeVar("Answer", bound=Message)
+AT_ONCE = 16
+"""So many strata are asked about at once: most are not reached, and each question takes its time."""
+SIDES = ("reached", "changed", "read", "cost")
+
+
+class Standing(NamedTuple):
+    """How it is with a stratum: see `questions.StrataAre`."""
+
+    reached: int
+    changed: int
+    read: int
+    cost: float
+
+
 Hire = Callable[[], Workers]
 
 
@@ -90,6 +107,8 @@ class Many:
         self._taught = Extent()  # how far the dictionaries go that all workers have
         self._told, self._forgotten = 0, list[int]()  # numbers of changes that were told, and those nobody has any more
         self._fetched: Fetched | None = None
+        self._standings: dict[int, Standing] = {}  # by the number of the stratum, as long as nothing is done
+        self._costs: list[float] | None = None  # by the number of the stratum, in this epoch
         self.change = NetChange()  # of the running epoch
         self._workers: Workers | None = hire()
 
@@ -198,31 +217,47 @@ class Many:
 
     def apply(self, change: NetChange) -> None:
         self._teach()
-        self.change = change
+        self.change, self._standings = change, {}
         self.front.apply(change)
         shares = zip(self._shares(change.delete), self._shares(change.insert), strict=True)
         self._ask(Message, [ApplyChange(delete, insert) for delete, insert in shares])
 
     def _about(self, what: About, stratum: StatefulStratum) -> int:
+        self._standings = {}
         return self._sum(AboutStratum(what, self._number(stratum)))
 
     def _number(self, stratum: StatefulStratum) -> int:
         return next(n for n, other in enumerate(self._numbered) if other is stratum)
 
+    def _about_strata(self, first: int, count: int) -> list[Standing]:
+        parts = self._all(StrataAre, AskStrata(first, count))
+        sides = ([sum(found) for found in zip(*(getattr(p, side) for p in parts), strict=True)] for side in SIDES)
+        return [Standing(*found) for found in zip(*sides, strict=True)]
+
+    def _standing(self, stratum: StatefulStratum) -> Standing:
+        """How it is with a stratum now; those behind it are asked about as well, for as long as nothing is done."""
+        number = self._number(stratum)
+        if number not in self._standings:
+            self._standings = dict(enumerate(self._about_strata(number, AT_ONCE), number))
+        return self._standings[number]
+
     def reached(self, stratum: StatefulStratum) -> bool:
-        return self._about(About.REACHED, stratum) > 0
+        return self._standing(stratum).reached > 0
 
     def pass_by(self, stratum: StatefulStratum) -> None:
-        self._about(About.PASS_BY, stratum)
+        if stratum.whole:  # others count nothing
+            self._about(About.PASS_BY, stratum)
 
     def changed(self, stratum: StatefulStratum) -> int:
-        return self._about(About.CHANGED, stratum)
+        return self._standing(stratum).changed
 
     def read(self, stratum: StatefulStratum) -> int:
-        return self._about(About.READ, stratum)
+        return self._standing(stratum).read
 
     def cost(self, stratum: StatefulStratum) -> CostAnew:
-        return CostAnew(self._about(About.COST, stratum))
+        if self._costs is None:
+            self._costs = [standing.cost for standing in self._about_strata(0, len(self._numbered))]
+        return CostAnew(self._costs[self._number(stratum)])
 
     def take_facts(self, stratum: StatefulStratum) -> None:
         self._about(About.TAKE_FACTS, stratum)
@@ -230,8 +265,10 @@ class Many:
     def update(self, stratum: StatefulStratum, allowance: Allowance) -> int:
         """Together they may do what one might; who gives up, does so with all others."""
         self._observe(stratum)
+        self._standings = {}
         answers = self._all(Amount, AboutStratum(About.UPDATE, self._number(stratum), allowance.work))
-        self._agree()
+        if makes_values(stratum):
+            self._agree()
         if any(answer.over for answer in answers):
             raise OverBudget
         allowance.done = int(sum(answer.value for answer in answers))
@@ -243,7 +280,8 @@ class Many:
     def evaluate(self, stratum: StatefulStratum) -> int:
         self._observe(stratum)
         found = self._about(About.EVALUATE, stratum)
-        self._agree()
+        if makes_values(stratum):
+            self._agree()
         return found
 
     def _observe(self, stratum: StatefulStratum) -> None:
@@ -286,7 +324,10 @@ class Many:
 
         def fetch() -> Words:
             if self._workers is not workers:
-                raise InternalError("the workers that had these rows are gone")
+                raise error(
+                    "TL1276", f"the changes of {question.relation} were many, and the workers that had them are gone",
+                    help="look at an epoch's large changes before the session is closed",
+                )  # fmt: skip
             return np.concatenate([answer.rows for answer in self._all(Tuples, question)])
 
         rows = FarRows(count, self.front.database[question.relation].arity, fetch)
@@ -297,7 +338,7 @@ class Many:
         self._forgotten.append(number)
 
     def effects(self) -> FarEffects:
-        return FarEffects(self)
+        return FarEffects(self.front, self.change, self.told_effects, self.costs)
 
     def told_effects(self, relations: Sequence[str]) -> dict[str, Effect]:
         """What the running epoch has done to relations, from all who own a part of them."""
@@ -350,14 +391,19 @@ class Many:
     def commit(self) -> None:
         """From here on the epoch counts: workers that are lost now are replaced by others that are in it."""
         self.front.commit()
-        self._fetched = None
+        self._forget_figures()
         try:
             self._all(Message, EndEpoch(Ending.COMMIT))
         except WorkerLost:
             self.recover()
 
+    def _forget_figures(self) -> None:
+        """What was asked in an epoch is no longer true."""
+        self._fetched, self._standings, self._costs = None, {}, None
+
     def undo(self) -> None:
         self.front.undo()
+        self._forget_figures()
         if self._workers is not None:
             try:
                 self._all(Message, EndEpoch(Ending.UNDO))
@@ -398,66 +444,3 @@ class Many:
     def traffic(self) -> list[TrafficIs]:
         """What each worker has sent to the others so far, and its memory."""
         return self._all(TrafficIs, AskTraffic())
-
-
-class FarEffects:
-    """What the running epoch of many workers has done: an `effects.EpochEffects`."""
-
-    def __init__(self, many: Many) -> None:
-        self._many, self.from_scratch = many, many.front.state.epoch.from_scratch
-
-    @cached_property
-    def _costs(self) -> CostsAre:
-        return self._many.costs()
-
-    @property
-    def counters(self) -> dict[tuple[str, ...], tuple[int, int]]:
-        strata = self._many.front.state.program.strata
-        return {strata[int(number)].relations: found for number, found in self._costs.counters.items()}
-
-    @property
-    def efforts(self) -> dict[tuple[str, ...], int]:
-        strata = self._many.front.state.program.strata
-        return {strata[int(number)].relations: found for number, found in self._costs.efforts.items()}
-
-    @cached_property
-    def _effects(self) -> dict[str, Effect]:
-        return self._many.told_effects(list(self._many.front.state.program.arities))
-
-    def on(self, name: str) -> Effect:
-        if name in self._effects:
-            return self._effects[name]
-        nothing = np.empty(0, np.int64)
-        return Effect(
-            np.empty((0, self._many.database[name].arity), np.int64), nothing, nothing.astype(np.int32), nothing
-        )
-
-    def on_facts(self, name: str) -> Effect:
-        change = self._many.change
-        return effect_on_facts(change.delete, change.insert, name, self._many.database[name].arity)
-
-
-class ManyAnew(Many):
-    """The same for the strategy "batch": to the driver one stratum, which no update can follow."""
-
-    def __init__(
-        self, hire: Hire, front: Front, placed: Placements, limits: Limits, observer: Observer | None = None
-    ) -> None:
-        super().__init__(hire, front, placed, limits, observer)
-        relations = tuple(front.state.checked.relations)
-        self.strata = (StatefulStratum(relations, (), whole="what has no state"),)
-
-    def apply(self, change: NetChange) -> None:
-        self.change = change
-
-    def reached(self, stratum: StatefulStratum) -> bool:
-        return bool(self.change)
-
-    def pass_by(self, stratum: StatefulStratum) -> None:
-        pass
-
-    def cost(self, stratum: StatefulStratum) -> CostAnew:
-        return CostAnew()
-
-    def evaluate(self, stratum: StatefulStratum) -> int:
-        return self.start_over(self.facts_after(self.change))

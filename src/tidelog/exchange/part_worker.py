@@ -33,6 +33,7 @@ from tidelog.exchange.questions import (
     AskEffects,
     AskEntries,
     AskExtent,
+    AskStrata,
     AskTraffic,
     BeginEpoch,
     Changed,
@@ -50,6 +51,7 @@ from tidelog.exchange.questions import (
     Resume,
     SideOfChange,
     StartOver,
+    StrataAre,
     TellChanges,
     TrafficIs,
     Tuples,
@@ -133,6 +135,8 @@ class PartWorker:
                 store.apply(NetChange(delete, insert))
             case AboutStratum():
                 return self._about(question)
+            case AskStrata():
+                return self._strata(question)
             case TellChanges():
                 return self._changes(question)
             case LoadPart():
@@ -148,16 +152,8 @@ class PartWorker:
     def _about(self, question: AboutStratum) -> Amount:
         store, stratum = self.store, self.store.strata[question.stratum]
         match question.what:
-            case About.REACHED:
-                return Amount(int(store.reached(stratum)))
             case About.PASS_BY:
                 store.pass_by(stratum)
-            case About.CHANGED:
-                return Amount(int(store.changed(stratum)))
-            case About.READ:
-                return Amount(int(store.read(stratum)))
-            case About.COST:
-                return Amount(float(store.cost(stratum).work))
             case About.TAKE_FACTS:
                 store.take_facts(stratum)
             case About.UPDATE:
@@ -170,6 +166,15 @@ class PartWorker:
             case About.EVALUATE:
                 return Amount(int(store.evaluate(stratum)))
         return Amount(0)
+
+    def _strata(self, question: AskStrata) -> StrataAre:
+        store, told = self.store, StrataAre([], [], [], [])
+        for stratum in store.strata[question.first : question.first + question.count]:
+            told.reached.append(int(store.reached(stratum)))
+            told.changed.append(int(store.changed(stratum)))
+            told.read.append(int(store.read(stratum)))
+            told.cost.append(float(store.cost(stratum).work))
+        return told
 
     # ---- what is there
 

@@ -21,13 +21,9 @@ Rows = NDArray[Any]
 
 
 class About(Enum):
-    """What is asked about a stratum; the answers are numbers, which add up."""
+    """What is done to a stratum; the answers are the work that it took, which adds up."""
 
-    REACHED = "reached"
     PASS_BY = "pass by"
-    CHANGED = "changed"
-    READ = "read"
-    COST = "cost"
     TAKE_FACTS = "take facts"
     UPDATE = "update"
     GIVE_UP = "give up"
@@ -95,6 +91,14 @@ class AboutStratum(Message):
     stratum: int
     work: int = UNLIMITED
     """What an update of all workers together may do."""
+
+
+@dataclass(frozen=True)
+class AskStrata(Message):
+    """How is it with so many strata, from this one on?"""
+
+    first: int
+    count: int
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,17 @@ class Amount(Message):
 
 
 @dataclass(frozen=True)
+class StrataAre(Message):
+    """For each stratum: whether the change reaches it, how many of the tuples that it reads changed, how many there
+    were, and what it would take to evaluate it anew. All of these add up."""
+
+    reached: list[int]
+    changed: list[int]
+    read: list[int]
+    cost: list[float]
+
+
+@dataclass(frozen=True)
 class ExtentIs(Message):
     extent: Extent
 
@@ -234,9 +249,9 @@ class TrafficIs(Message):
 
 
 KINDS: tuple[type[Message], ...] = (
-    BeginEpoch, EndEpoch, Learn, AskExtent, AskEntries, StartOver, ApplyChange, AboutStratum, TellChanges, FetchChange,
-    FetchTuples, CountTuples, AskEffects, AskCosts, LoadPart, Resume, AskTraffic,
-    Amount, ExtentIs, EntriesAre, Tuples, Changed, EffectsAre, CostsAre, TrafficIs,
+    BeginEpoch, EndEpoch, Learn, AskExtent, AskEntries, StartOver, ApplyChange, AboutStratum, AskStrata, TellChanges,
+    FetchChange, FetchTuples, CountTuples, AskEffects, AskCosts, LoadPart, Resume, AskTraffic,
+    Amount, StrataAre, ExtentIs, EntriesAre, Tuples, Changed, EffectsAre, CostsAre, TrafficIs,
     Portion, Marker, GaveUp,
 )  # fmt: skip
 """All that is said, between peers as well."""

@@ -17,7 +17,8 @@ from tidelog.errors import Report
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.state import State
 from tidelog.exchange.front import Front
-from tidelog.exchange.many import Many, ManyAnew
+from tidelog.exchange.many import Many
+from tidelog.exchange.many_anew import ManyAnew
 from tidelog.exchange.part_worker import PartOrder, part_worker, shared_memory
 from tidelog.exchange.processes import process_workers
 from tidelog.exchange.questions import KINDS
