@@ -21,12 +21,19 @@ from tidelog.wire.messages import Message, Messages
 SPOKEN = Messages(*KINDS)
 
 
+class ByteLine(SeededLine):
+    """A line on which messages are bytes, as between processes."""
+
+    def send(self, to: int, message: Message) -> None:
+        super().send(to, through_bytes(message))
+
+
 class SeededTeam:
-    """A `workers.Workers`. What is asked and answered goes through bytes, as between processes."""
+    """A `workers.Workers`. What is asked and answered goes through bytes, too."""
 
     def __init__(self, checked: Checked, size: int, seed: int, said: Mapping[str, Placement]) -> None:
         self.size, self.seeded = size, Seeded(size, seed)
-        self.lines = [SeededLine(transport) for transport in self.seeded.transports]
+        self.lines = [ByteLine(transport) for transport in self.seeded.transports]
         self.workers = [PartWorker(checked, {}, Limits(), line, said) for line in self.lines]
 
     def ask(self, questions: Sequence[Message]) -> list[Message]:

@@ -11,10 +11,11 @@ from part_team import SeededTeam
 
 from program_cases import CASES, Case, lines, table_rows
 from tidelog.analysis.check import check
+from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.exchange.part_worker import PartOrder
 from tidelog.local import LocalSession, Settings
-from tidelog.session import Session
+from tidelog.session import Session, checked_program
 
 SIZES = (1, 2, 3, 5)
 AS_PROCESSES = {"stratified_negation", "texts", "records", "equivalence", "nonlinear_closure", "sums_and_extremes"}
@@ -62,3 +63,29 @@ def test_every_epoch_is_as_expected_on_the_seeded_transport(case: Case, size: in
 def test_every_epoch_is_as_expected_with_two_processes(case: Case) -> None:
     with Session(case.checked, workers=2) as session:
         follows(case, session)
+
+
+def test_what_a_journey_left_behind_is_not_asked_for_again() -> None:
+    """The third journey of this rule needs no value; it takes one along that the second had."""
+    program = """
+        .decl e(a: number)
+        .input e
+        .decl p(a: number, b: number)
+        .input p
+        .decl q(a: number)
+        q(0).
+        p(v, 7) :- q(w), e(_), p(u, w), p(u, 1 + 4 / 2), q(v).
+    """
+    with Session(program) as alone:
+        team = LocalSession(
+            checked_program(program),
+            Settings(workers=2),
+            team=lambda order, size: SeededTeam(order_of(order), size, 3, {}),
+        )
+        for session in (alone, team):
+            session.bootstrap({"e": [(0,)], "p": [(5, 0), (5, 3)]})
+        assert sorted(team.relation("p")) == sorted(alone["p"]) == [(0, 7), (5, 0), (5, 3)]
+
+
+def order_of(order: PartOrder) -> Checked:
+    return check(order.program)

@@ -63,7 +63,7 @@ def plan(
         from tidelog.plan.show.workers import show_workers
         from tidelog.plan.stateful import stateful_program
 
-        shared = stateful_program(checked, by_classes=True)
+        shared = stateful_program(checked, by_classes=True, by_ranks=True)
         typer.echo(show_workers(shared, place(shared, said_placements(checked, {})), workers), nl=False)
         return
     from tidelog.local import plans

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.bootstrap import Bootstrap, refuse_overflow
 from tidelog.evaluate.fixpoint import Fixpoint
 from tidelog.evaluate.limits import Limits, Observer
-from tidelog.evaluate.state import State
 from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.exchange.agreement import Agreement
 from tidelog.exchange.homes import FIRST, owners
@@ -97,8 +95,7 @@ class PartStore(OneStore):
         def updater(state: Any, stratum: StatefulStratum) -> Updater:
             return PartUpdate(state, stratum, self.share)
 
-        whole = partial(State, by_ranks=False)  # what only the best counts of is evaluated anew, by one worker
-        super().__init__(checked, functors, limits, Strategy(whole, bootstrap, updater), observer)
+        super().__init__(checked, functors, limits, Strategy(bootstrap=bootstrap, updater=updater), observer)
         self.share = Share(self.waves, Agreement(self.waves, self.state.program.arities), placed)
 
     @contextmanager
@@ -122,7 +119,8 @@ class PartStore(OneStore):
             return super()._new_updater(stratum)
         if self.waves.me != FIRST:
             return LeftToTheFirst()
-        return StratumUpdate(self.state, stratum) if stratum.rules else super()._new_updater(stratum)
+        by_itself = stratum.rules and stratum.best is None
+        return StratumUpdate(self.state, stratum) if by_itself else super()._new_updater(stratum)
 
     def update_within(self, stratum: StatefulStratum, work: int) -> int:
         """Follow the change; all workers together may do so much work."""

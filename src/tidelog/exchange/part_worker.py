@@ -100,7 +100,7 @@ class PartWorker:
         said: Mapping[str, Placement],
         observer: Observer | None = None,
     ) -> None:
-        placed = place(stateful_program(checked, by_classes=True), said)
+        placed = place(stateful_program(checked, by_classes=True, by_ranks=True), said)
         self.limits, self.line = limits, line
         self.store = PartStore(checked, functors, limits, line, placed, observer)
         self._tasks, self._since, self._doing = 0, time.monotonic(), ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from tidelog.exchange.questions import KINDS
 from tidelog.exchange.workers import Workers
 from tidelog.exchange.workers_engine import WorkersEngine
 from tidelog.local.settings import Settings
+from tidelog.plain import replace
 from tidelog.plan.exchange.placement import EVERYWHERE, Placement, place
 
 if TYPE_CHECKING:

@@ -189,6 +189,7 @@ def _with_slots(plan_steps: tuple[steps.Step, ...]) -> tuple[steps.Step, ...]:
             sent = found[-1]
             assert isinstance(sent, Send)
             found.append(replace(step, slots=sent.slots))
+            bound = set(sent.slots)
         else:
             bound |= writes(step)
             found.append(step)

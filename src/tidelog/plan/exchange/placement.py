@@ -67,7 +67,7 @@ def place(program: StatefulProgram, said: Mapping[str, Placement] | None = None)
 
 def _by_rules(stratum: StatefulStratum) -> bool:
     """Whether the stratum is a sum of derivations, which many workers can add up, of values that all know."""
-    return bool(stratum.rules) and not stratum.whole and not makes_values(stratum)
+    return bool(stratum.rules) and not (stratum.whole or stratum.best or makes_values(stratum))
 
 
 def _by_best_column(name: str, arity: int, program: StatefulProgram) -> Placement:
@@ -151,4 +151,4 @@ def at_first(stratum: StatefulStratum, placed: Mapping[str, Placement]) -> bool:
     whose groups each worker has to itself."""
     if stratum.aggregate is not None:
         return not placed[stratum.aggregate.relation].columns
-    return bool(stratum.whole or stratum.equivalence or makes_values(stratum))
+    return bool(stratum.whole or stratum.best or stratum.equivalence or makes_values(stratum))

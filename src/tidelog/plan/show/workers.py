@@ -67,6 +67,8 @@ def _stratum(program: StatefulProgram, stratum: StatefulStratum, placed: Mapping
 def _why_at_first(stratum: StatefulStratum) -> str:
     if stratum.whole:
         return f"because it is evaluated as a whole: {stratum.whole}"
+    if stratum.best is not None:
+        return "because it goes by ranks: only the best of each group counts"
     if makes_values(stratum):
         return "because it makes texts or records, or takes records apart"
     if stratum.equivalence is not None:

@@ -13,7 +13,6 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -22,6 +21,7 @@ from tidelog.exchange.questions import KINDS
 from tidelog.exchange.serving import serve as serve_part
 from tidelog.exchange.workers import Contract, Workers
 from tidelog.exchange.workforce import Workforce
+from tidelog.plain import replace
 from tidelog.wire.sockets import host_towards
 
 SILENCE = 15.0
