@@ -106,7 +106,7 @@ def test_workers_that_cannot_begin_say_why() -> None:
 
 def test_what_other_processes_cannot_be_handed_is_a_users_error() -> None:
     with pytest.raises(TidelogError, match="TL1271"):
-        process_workers(2, Summing, lambda: None, KINDS)
+        process_workers(2, Summing, threading.Lock(), KINDS)
 
 
 PARENT = """

@@ -11,7 +11,6 @@ from part_team import SeededTeam
 
 from program_cases import CASES, Case, lines, table_rows
 from tidelog.analysis.check import check
-from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.exchange.part_worker import PartOrder
 from tidelog.local import LocalSession, Settings
@@ -87,5 +86,5 @@ def test_what_a_journey_left_behind_is_not_asked_for_again() -> None:
         assert sorted(team.relation("p")) == sorted(alone["p"]) == [(0, 7), (5, 0), (5, 3)]
 
 
-def order_of(order: PartOrder) -> Checked:
-    return check(order.program)
+def third(order: PartOrder, size: int) -> SeededTeam:
+    return SeededTeam(check(order.program), size, 3, order.said)

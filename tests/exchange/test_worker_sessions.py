@@ -164,6 +164,17 @@ def test_functors_come_from_a_file_and_may_make_texts(tmp_path: Path) -> None:
         assert sorted(session["loud"]) == [("A!",), ("A!!",), ("B!",), ("C!",)]
 
 
+def test_functors_of_a_script_travel_whole() -> None:
+    program = (
+        ".functor twice(x: number): number\n.decl n(x: number)\n.decl d(x: number)\n.input n\n.output d\n"
+        "d(@twice(x)) :- n(x).\n"
+    )
+    factor = 2
+    with Session(program, workers=2, functors={"twice": lambda x: factor * x}) as session:
+        session.bootstrap({"n": [(n,) for n in range(5)]})
+        assert sorted(session["d"]) == [(0,), (2,), (4,), (6,), (8,)]
+
+
 def test_relations_are_where_the_user_says() -> None:
     program = PROGRAM.replace("edge(a: number, b: number)", "edge(a: number, b: number) replicate")
     with Session(program, workers=2, placement={"path": "b", "back": ("b", "a")}) as session:
@@ -189,7 +200,7 @@ def test_relations_are_where_the_user_says() -> None:
         ({"workers": 2, "budget": "seconds"}, "TL1274"),
         ({"workers": 2, "placement": {"edge": "c"}}, "TL1275"),
         ({"workers": 2, "placement": {"edges": "a"}}, "TL1103"),
-        ({"workers": 2, "functors": {"f": lambda x: x}}, "TL1271"),
+        ({"workers": 2, "functors": {"f": threading.Lock().acquire}}, "TL1271"),
     ],
 )
 def test_what_workers_cannot_do_is_refused(given: dict[str, Any], code: str) -> None:
