@@ -76,11 +76,7 @@ def test_what_a_journey_left_behind_is_not_asked_for_again() -> None:
         p(v, 7) :- q(w), e(_), p(u, w), p(u, 1 + 4 / 2), q(v).
     """
     with Session(program) as alone:
-        team = LocalSession(
-            checked_program(program),
-            Settings(workers=2),
-            team=lambda order, size: SeededTeam(order_of(order), size, 3, {}),
-        )
+        team = LocalSession(checked_program(program), Settings(workers=2), team=third)
         for session in (alone, team):
             session.bootstrap({"e": [(0,)], "p": [(5, 0), (5, 3)]})
         assert sorted(team.relation("p")) == sorted(alone["p"]) == [(0, 7), (5, 0), (5, 3)]
