@@ -64,6 +64,7 @@ def materialise(
             return
         made = Graph(
             list(data), rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as, state=state,
+            strategy="elastic" if state else "batch",
             threads=threads_of(jobs), skip_bad_rows=skip_bad_rows, observer=progress,
         )  # fmt: skip
         with made as graph:

@@ -102,7 +102,8 @@ def opened(
         return Graph(
             state=source, rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as, read_only=not writable
         )
-    return Graph(source, rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as)
+    strategy = "elastic" if writable else "batch"  # what never changes is kept in a third of the memory
+    return Graph(source, rules=rules, ontology=ontology, ruleset=ruleset, same_as=same_as, strategy=strategy)
 
 
 def is_state(source: str) -> bool:

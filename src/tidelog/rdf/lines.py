@@ -19,7 +19,7 @@ from tidelog.rdf.grammar import Malformed, parse_lines
 from tidelog.store.memory import Array
 from tidelog.store.native import load
 from tidelog.store.symbols import Symbols
-from tidelog.store.triple_lines import Split, split_lines
+from tidelog.store.triple_lines import Split, line_ends, split_lines
 
 WINDOW = 8 << 20
 
@@ -42,7 +42,7 @@ class LineReader:
         while window := stream.read(WINDOW):
             window += stream.readline()
             yield self.words(window, first)
-            first += window.count(b"\n")
+            first += line_ends(window)
 
     def words(self, window: bytes, first: int) -> Array:
         """The words of whole lines."""

@@ -29,6 +29,7 @@ from tidelog.rdf.lines import WINDOW, LineReader
 from tidelog.store.memory import Array
 from tidelog.store.native import load
 from tidelog.store.symbols import Symbols
+from tidelog.store.triple_lines import line_ends
 
 
 def read_files(
@@ -181,7 +182,7 @@ class _Readers:
                     if text:
                         number, first = self.windows, file.first
                         self.windows += 1
-                        file.first += text.count(b"\n")
+                        file.first += line_ends(text)
                         return _Window(number, file, text, first)
                     if file in self.files:
                         self.files.remove(file)
