@@ -35,6 +35,7 @@ from tidelog.local import Epoch, Facts, LocalSession, Settings
 from tidelog.local.outputs import write_outputs
 
 if TYPE_CHECKING:
+    from tidelog.local.best_derivations import BestDerivation
     from tidelog.spark.stream import Streams
 
 __all__ = ["Epoch", "Session"]
@@ -247,6 +248,13 @@ class Session:
         """The same, with the types of the columns."""
         with self._turn:
             return self._backend.typed_query(text)
+
+    def best(self, name: str, key: Iterable[Any]) -> list[BestDerivation]:
+        """The derivations that give a key of a relation with subsumption its best value: each with the tuples of its
+        body, such as the predecessor and the edge of a shortest path. None, if the key has no value."""
+        from tidelog.local.best_derivations import best_derivations
+
+        return best_derivations(self.checked, self.typed_query, name, tuple(key))
 
     def write_outputs(self, folder: str | os.PathLike[str] = ".") -> list[Diagnostic]:
         """Write what the program's `.output` and `.printsize` ask for; the folder `-` prints. Gives warnings."""

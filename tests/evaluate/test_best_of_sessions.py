@@ -169,3 +169,38 @@ def test_what_keeps_the_order_is_followed(rule: str) -> None:
     (stratum,) = (s for s in stateful_program(checked, by_ranks=True).strata if "p" in s.relations)
     assert stratum.best is not None, stratum.whole
     assert not stratum.best.descending
+
+
+# ---- why a value is the best
+
+
+def test_the_best_predecessors_of_a_key_lead_back_to_the_source() -> None:
+    with Session(NUMBERS) as session:
+        session.bootstrap({"edge": [(1, 2, 5), (2, 3, 1), (1, 3, 6), (1, 3, 9), (3, 4, 2)], "source": [(1,)]})
+        assert {found.body for found in session.best("dist", (3,))} == {
+            (("dist", (2, 5)), ("edge", (2, 3, 1))),
+            (("dist", (1, 0)), ("edge", (1, 3, 6))),
+        }
+        (only,) = session.best("dist", [4])
+        assert (only.value, str(only)) == (8, "dist(3, 6), edge(3, 4, 2)")
+        (first,) = session.best("dist", (1,))
+        assert (first.rule, first.body) == ("dist(x, 0) :- source(x).", (("source", (1,)),))
+        assert session.best("dist", (9,)) == []
+        session.update(delete={"edge": [(2, 3, 1)]})
+        assert [str(found) for found in session.best("dist", (3,))] == ["dist(1, 0), edge(1, 3, 6)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "message"),
+    [
+        ("edge", (1, 2), "edge has no best value: all of its tuples are kept"),
+        ("dust", (1,), "no relation dust"),
+        ("dist", (1, 2), r"the key of dist is \(x\): 1 values, and not 2"),
+        ("dist", ("a",), "'a' is no value of type number"),
+    ],
+)
+def test_what_has_no_best_value_says_so(name: str, key: tuple[Any, ...], message: str) -> None:
+    with Session(NUMBERS) as session:
+        session.bootstrap(CHAIN)
+        with pytest.raises(TidelogError, match=message):
+            session.best(name, key)

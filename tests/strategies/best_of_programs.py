@@ -220,7 +220,8 @@ def offers(
 
 
 def meaning(program: BestProgram, domain: range, facts: set[Fact]) -> tuple[Values | None, bool]:
-    """The values of all keys, None if they never come to an end; and whether no derivation is better than its body."""
+    """The values of all keys, None if they never come to an end; and whether they have ranks: no derivation is better
+    than its body, and no values only support each other (found by way of others that improved on them)."""
     found, cost, rounds = instances(program, domain, facts), Values(), 0
     while True:
         before, rounds = dict(cost), rounds + 1
@@ -230,7 +231,8 @@ def meaning(program: BestProgram, domain: range, facts: set[Fact]) -> tuple[Valu
             break
         if rounds == 60:
             return None, False
-    return cost, all(offer >= worst for _, offer, worst, _ in offers(program, found, cost))
+    superior = all(offer >= worst for _, offer, worst, _ in offers(program, found, cost))
+    return cost, superior and len(state(program, domain, facts, cost)) == len(cost)
 
 
 def state(program: BestProgram, domain: range, facts: set[Fact], cost: Values) -> dict[Fact, tuple[int, int]]:

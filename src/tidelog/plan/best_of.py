@@ -71,6 +71,14 @@ def best_of(rules: Iterable[core.CoreRule], own: Collection[str]) -> BestOf:
     return order
 
 
+def value_column(rules: Iterable[core.CoreRule], relation: str) -> int:
+    """The column of a relation's value, of which the best is kept; NotShown if it has none."""
+    orders = [_of_subsumption(rule) for rule in rules if rule.subsumes and rule.relation == relation]
+    if len(set(orders)) != 1:
+        raise NotShown("a partial order" if orders else "all of its tuples are kept")
+    return orders[0][0]
+
+
 def _order(subsumptions: list[core.CoreRule]) -> BestOf:
     """One order for all of them."""
     found: dict[str, tuple[int, bool, Kind]] = {}
