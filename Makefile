@@ -29,6 +29,7 @@ fuzz: $(READY)
 	TIDELOG_FUZZ=100000 $(BIN)/python -m pytest -n 2 tests/test_random_programs.py tests/lang/test_fuzz.py
 	TIDELOG_FUZZ=50000 $(BIN)/python -m pytest -n 2 tests/evaluate/test_elastic.py
 	TIDELOG_FUZZ=5000 $(BIN)/python -m pytest -n 2 tests/rdf/test_sparql_random.py
+	TIDELOG_FUZZ=20000 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/evaluate/test_best_of.py
 
 # 100,000 protocols with recursive min and max, supports, several bursts, all schedules; an hour or two.
 fuzz-net: $(READY)

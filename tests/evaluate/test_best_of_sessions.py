@@ -79,6 +79,18 @@ def test_floats_and_a_value_that_is_no_number() -> None:
         assert set(session["dist"]) == {(1, 0.0), (2, 0.5), (3, 0.75)}
 
 
+def test_values_that_overflow_are_an_error() -> None:
+    large = 2**62
+    with Session(NUMBERS) as session:
+        session.bootstrap({"edge": [(1, 2, large), (3, 4, large)], "source": [(1,)]})
+        with pytest.raises(TidelogError, match="TL0864"):
+            session.update(insert={"edge": [(2, 3, large)]})
+        assert set(session["dist"]) == {(1, 0), (2, large)}
+    for strategy in ("batch", "elastic"):
+        with Session(NUMBERS, strategy=strategy) as session, pytest.raises(TidelogError, match="too large"):
+            session.bootstrap({"edge": [(1, 2, large), (2, 3, large)], "source": [(1,)]})
+
+
 def test_texts_and_several_columns_as_keys() -> None:
     text = """
     .decl leg(depot: symbol, from: symbol, to: symbol, w: unsigned)

@@ -26,9 +26,13 @@ from tidelog.plan.steps import View
 from tidelog.store import NEVER, ArithmeticFault, Database, NotWorse, Relation
 from tidelog.store.operations import VALUE_KINDS
 from tidelog.store.pending import Pending
+from tidelog.store.rank_states import ranked_words
 from tidelog.store.rank_update import RankUpdate
+from tidelog.values import Kind
 
 Watching = Callable[[int, int], None]
+FARTHEST = 2**63
+"""A sum that overflows is better than its body by at least as much; what else is added to a value is less."""
 
 
 def order_of(best: BestOf) -> int:
@@ -115,9 +119,7 @@ class FromNothing:
         facts = {name: self.database[name].rows() for name in self.relations if self.database[name].count}
         try:
             self._run()
-        except NotWorse as problem:
-            if not problem.is_number:
-                raise no_number(self.context, problem.plan, self.relations) from None
+        except NotWorse:
             for name in self.relations:
                 relation = self.database[name]
                 relation.clear()
@@ -168,7 +170,7 @@ class FromNothing:
         except ArithmeticFault as fault:
             raise self.context.fault(plans[fault.plan].rule, str(fault)) from None
         except NotWorse as problem:
-            problem.plan = plans[problem.plan].rule
+            refuse_wrong_values(problem, plans[problem.plan], self.best, self.context)
             raise
 
     def _look(self, rounds: int, work: int) -> None:
@@ -191,11 +193,19 @@ def _begins(rule: core.CoreRule, own: Sequence[str]) -> bool:
     return not any(atom.relation in own for atom in rule.atoms())
 
 
-def no_number(context: Context, rule: int, relations: Sequence[str]) -> Exception:
-    """The error for a value that is not a number."""
-    return error(
-        "TL0863",
-        f"a value of {', '.join(relations)} is not a number (NaN), so that no best one can be told",
-        context.clauses[rule].span if rule < len(context.clauses) else None,
-        help="keep such values out with a condition in the rule",
-    )
+def refuse_wrong_values(problem: NotWorse, plan: steps.Plan, best: BestOf, context: Context) -> None:
+    """An error if a derivation that is not worse than its body has a value that is no number, or too large for one."""
+    ranked = next(step for step in plan.steps if isinstance(step, steps.Rank))
+    if not problem.is_number:
+        raise error(
+            "TL0863", f"a value of {ranked.relation} is not a number (NaN), so that no best one can be told",
+            context.clauses[plan.rule].span, help="keep such values out with a condition in the rule",
+        )  # fmt: skip
+    if best.kind is Kind.FLOAT or not isinstance(ranked.value, steps.Slot):
+        return
+    (value,) = ranked_words([problem.words[ranked.value.index]], order_of(best)).tolist()
+    if problem.worst - value >= FARTHEST:
+        raise error(
+            "TL0864", f"a value of {ranked.relation} is too large for a {best.kind.value}: it overflows",
+            context.clauses[plan.rule].span, help="floats are larger, or a condition in the rule keeps such values out",
+        )  # fmt: skip

@@ -14,9 +14,9 @@ class ArithmeticFault(Exception):
 
 class NotWorse(Exception):
     """A derivation is better than its body, or (not `is_number`) gives its head a value that is no number: the words of
-    its slots."""
+    its slots, and the worst value of its body in the order of ranks."""
 
-    def __init__(self, words: dict[int, int], is_number: bool) -> None:
+    def __init__(self, words: dict[int, int], worst: int, is_number: bool) -> None:
         super().__init__("a derivation is better than its body" if is_number else "a value is no number")
-        self.words, self.is_number = words, is_number
+        self.words, self.worst, self.is_number = words, worst, is_number
         self.plan = 0  # which plan of an update

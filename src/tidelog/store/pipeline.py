@@ -156,7 +156,7 @@ def not_worse(encoded: Encoded) -> NotWorse:
     """The derivation that a plan stopped at, since it is better than its body or its value is no number."""
     at = encoded.plan.fault_left
     words = {slot: words_at(column, at + 1)[at] for slot, column in encoded.columns.items()}
-    return NotWorse(words, is_number=not encoded.plan.fault_functor)
+    return NotWorse(words, encoded.plan.fault_right, is_number=not encoded.plan.fault_functor)
 
 
 def encode_together(pipelines: Sequence[Pipeline]) -> None:

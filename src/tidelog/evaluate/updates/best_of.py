@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidelog.evaluate.best_of import give_ranks, mount_keys, no_number, ranked
+from tidelog.evaluate.best_of import give_ranks, mount_keys, ranked, refuse_wrong_values
 from tidelog.evaluate.stages import PlanRun
 from tidelog.evaluate.state import RowChange, State
 from tidelog.evaluate.statistics import Statistics
@@ -95,8 +95,7 @@ class BestOfUpdate:
             raise self.state.context.fault(self.plans[fault.plan][0].number, str(fault)) from None
         except NotWorse as problem:
             rule, plan = self.plans[problem.plan]
-            if not problem.is_number:
-                raise no_number(self.state.context, rule.number, self.stratum.relations) from None
+            refuse_wrong_values(problem, plan, self.best, self.state.context)
             if watch is not None:
                 watch(self.update.bucket, self.update.work)
             raise CannotFollow(self.better_than_body(rule, plan, problem)) from None
