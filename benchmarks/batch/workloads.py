@@ -54,12 +54,12 @@ def workloads() -> Iterator[Workload]:
         archive = data / f"{name}.tar.xz" if data else Path()
         if archive.is_file():
             path = HERE / "programs" / f"{name}.dl" if program is None else archive.parent / "programs" / program
-            yield Workload(name, path, _unpacked(archive, name), expected, closure)
+            yield Workload(name, path, unpacked(archive, name), expected, closure)
     for name, program, make in GENERATED:
         yield Workload(name, HERE / "programs" / program, generated(name, make), closure=program == "closure.dl")
 
 
-def _unpacked(archive: Path, name: str) -> Path:
+def unpacked(archive: Path, name: str) -> Path:
     folder = CACHE / name
     if not folder.is_dir():
         partial = folder.with_suffix(".partial")
