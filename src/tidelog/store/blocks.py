@@ -177,7 +177,7 @@ class KeyState(Block):
 
 
 class NumberedSlot(Block):
-    """Of an identity table with row numbers: a packed key with TOP, and its row."""
+    """Of an identity table with row numbers: a packed key with TOP, and ~row: 0 while a thread is making the row."""
 
     key: int
     row: int
@@ -191,8 +191,9 @@ class BitmapSlot(Block):
 
 
 class RowsSlot(Block):
-    """Of a table of bitmaps with row numbers: `list` says which 64 row numbers are those of its tuples; `fresh` has the
-    bits that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row."""
+    """Of a table of bitmaps with row numbers: ~`list` says which 64 words, ~row each, are those of its tuples; `fresh`
+    has the bits that iteration `stamp` added, so that a tuple of an earlier one is settled without a look at its row.
+    A list or row that a thread is making is 0."""
 
     key: int
     bits: int

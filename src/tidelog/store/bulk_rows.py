@@ -133,9 +133,9 @@ class BulkRows(RankStates, ABC):
         slots = self._table.view(np.dtype(RowsSlot))
         slots = slots[slots["key"] != 0]
         slots = slots[np.argsort(slots["key"])]
-        lists = self._numbers.data[slots["list"]]
+        lists = self._numbers.data[~slots["list"]]
         bits = np.ascontiguousarray(slots["bits"]).view(np.uint8).reshape(-1, 8)
-        numbers: Array = lists[np.unpackbits(bits, axis=1, bitorder="little").astype(bool)]
+        numbers: Array = ~lists[np.unpackbits(bits, axis=1, bitorder="little").astype(bool)]
         return numbers
 
     def limits(self, column: int, upto: int) -> tuple[int, int]:

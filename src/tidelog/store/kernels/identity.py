@@ -40,6 +40,7 @@ from tidelog.store.codes import (
     TOP,
 )
 from tidelog.store.kernels.access import address
+from tidelog.store.kernels.shared_rows import insert_blocked_shared, insert_numbered_shared
 from tidelog.store.kernels.raw import compare_and_swap, fetch_add, fetch_or, inlined, kernel, ldw, lshr, prefetch, stw
 
 COUNT, USED, LOCK = (offset(RelationBlock, field) for field in ("count", "used", "lock"))
@@ -323,14 +324,14 @@ def insert_numbered(r: RelationBlock, columns: Columns, keys: Words, m: int, num
         while True:
             e = table[s].key
             if e == key:
-                row = table[s].row
+                row = ~table[s].row
                 if row >= stop:
                     count_again(r, derived, row)
                 break
             if e == 0:
                 row = n
                 table[s].key = key
-                table[s].row = row
+                table[s].row = ~row
                 write_row(rows + row * stride, columns, i, arity, wide)
                 now[row] = iteration
                 n += 1
@@ -343,6 +344,15 @@ def insert_numbered(r: RelationBlock, columns: Columns, keys: Words, m: int, num
 
 
 @inlined
+def empty_list(r: RelationBlock, number: int) -> int:
+    """This list of 64 rows, which none of them has yet; its number."""
+    lists = Words(address(r.numbers)) + number * 32
+    for j in range(32):
+        lists[j] = 0
+    return number
+
+
+@inlined
 def seek_block(r: RelationBlock, table: RowsSlot, block: int, s: int, mask: int) -> RowsSlot:
     """The slot of a block (its key with TOP), looked for from slot s on; made if there is none."""
     while True:
@@ -352,7 +362,7 @@ def seek_block(r: RelationBlock, table: RowsSlot, block: int, s: int, mask: int)
             return slot
         if e == 0:
             slot.key = block
-            slot.list = r.used
+            slot.list = ~empty_list(r, r.used)
             r.used += 1
             return slot
         s = (s + 1) & mask
@@ -371,7 +381,7 @@ def insert_blocked(r: RelationBlock, columns: Columns, keys: Words, m: int, slot
         key = keys[i]
         slot = seek_block(r, table, lshr(key, 6) | TOP, lshr(mix(lshr(key, 6)), shift), mask)
         slots[i] = slot
-        prefetch(lists + (slot.list * 64 + (key & 63)))
+        prefetch(lists + (~slot.list * 64 + (key & 63)))
     for i in range(m):
         key, slot = keys[i], RowsSlot(slots[i])
         bit = 1 << (key & 63)
@@ -384,15 +394,15 @@ def insert_blocked(r: RelationBlock, columns: Columns, keys: Words, m: int, slot
             else:
                 slot.stamp = iteration
                 slot.fresh = bit
-            lists[slot.list * 64 + (key & 63)] = row
+            lists[~slot.list * 64 + (key & 63)] = ~row
             write_row(rows + row * stride, columns, i, arity, wide)
             now[row] = iteration
             n += 1
         elif counting and slot.fresh & bit and slot.stamp == iteration:
-            row = lists[slot.list * 64 + (key & 63)]
+            row = ~lists[~slot.list * 64 + (key & 63)]
             count_again(r, derived, row)
         elif numbers:
-            row = lists[slot.list * 64 + (key & 63)]
+            row = ~lists[~slot.list * 64 + (key & 63)]
         if numbers:
             numbers[i] = row
     r.count = n
@@ -432,11 +442,17 @@ def insert_chunk(
     if pack_columns(columns, arity, r.pack, m, keys) != 0:
         return MISFIT
     if mode == NUMBERED:
-        insert_numbered(r, columns, keys, m, numbers)
+        if shared:
+            insert_numbered_shared(r, columns, keys, m, slots, chosen, numbers)
+        else:
+            insert_numbered(r, columns, keys, m, numbers)
         return DONE
     if mode == BLOCKED:
-        if r.used + m > r.number_capacity:
+        if r.used + m + shared > r.number_capacity:
             return GROW_IDENTITY
+        if shared:
+            insert_blocked_shared(r, columns, keys, m, slots, chosen, numbers)
+            return DONE
         insert_blocked(r, columns, keys, m, slots, numbers)
         return DONE
     table, bits = Words(r.table), r.bits

@@ -109,10 +109,10 @@ def mark_missing(a: RelationBlock, b: RelationBlock, missing: Words) -> None:
         if block != 0:
             rest = slot.bits & ~tuples_in_block(b, block)
             if rest != 0:
-                numbers = lists + slot.list * 64
+                numbers = lists + ~slot.list * 64
                 for j in range(64):
                     if lshr(rest, j) & 1:
-                        row = numbers[j]
+                        row = ~numbers[j]
                         if iteration_before(a, row) != NEVER:
                             mark(missing, row)
 

@@ -76,7 +76,7 @@ def seek_numbers(r: RelationBlock, columns: Columns, m: int, keys: Words, found:
                     if not blocked:
                         found[i] = table + s * size + 8
                     elif lshr(slot.bits, key & 63) & 1:
-                        found[i] = lists + (slot.list * 64 + (key & 63))
+                        found[i] = lists + (~slot.list * 64 + (key & 63))
                     break
                 if e == 0:
                     break
@@ -95,7 +95,7 @@ def find_numbered(r: RelationBlock, columns: Columns, m: int, keys: Words, found
     for i in range(m):
         at = found[i]
         if at >= 0:
-            found[i] = Halves(at)[0] if blocked else Words(at)[0]
+            found[i] = ~(Halves(at)[0] if blocked else Words(at)[0])  # -1: another thread is making it
 
 
 @kernel

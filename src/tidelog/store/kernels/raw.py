@@ -204,6 +204,38 @@ def compare_and_swap(typingctx: Any, address: Any, expected: Any, value: Any) ->
 
 
 @intrinsic
+def compare_and_swap_half(typingctx: Any, address: Any, expected: Any, value: Any) -> Any:
+    """compare_and_swap of 32 bits; gives what was there before, signed."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        expected, value = (builder.trunc(args[at], I32) for at in (1, 2))
+        pair = builder.cmpxchg(_pointer(builder, args[0], I32), expected, value, "acq_rel", "acquire")
+        return builder.sext(builder.extract_value(pair, 0), I64)
+
+    return types.int64(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def load_acquire(typingctx: Any, address: Any) -> Any:
+    """What another thread may be writing; whatever it wrote before is seen by the loads that follow."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_pointer(builder, args[0], I64), "acquire", 8)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def load_acquire_half(typingctx: Any, address: Any) -> Any:
+    """load_acquire of 32 bits, signed."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sext(builder.load_atomic(_pointer(builder, args[0], I32), "acquire", 4), I64)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def fetch_or(typingctx: Any, address: Any, value: Any) -> Any:
     """Atomically set bits at an address; gives what was there before."""
 

@@ -46,7 +46,7 @@ def number_rows(r: RelationBlock, keys: Words, m: int, first: int) -> None:
         while table[s].key != 0:
             s = (s + 1) & mask
         table[s].key = keys[i] | TOP
-        table[s].row = first + i
+        table[s].row = ~(first + i)
 
 
 @kernel
@@ -62,7 +62,7 @@ def block_rows(r: RelationBlock, keys: Words, m: int, first: int) -> None:
             slot = seek_block(r, table, block | TOP, lshr(mix(block), shift), mask)
         bit = 1 << (key & 63)
         slot.bits |= bit
-        lists[slot.list * 64 + (key & 63)] = first + i
+        lists[~slot.list * 64 + (key & 63)] = ~(first + i)
         if first + i >= stop:
             slot.stamp = iteration
             slot.fresh |= bit
