@@ -120,7 +120,7 @@ def make_engine(checked: Checked, options: EngineOptions, strategy: str, observe
     else:
         from tidelog.epochs.one_store import OneStore
 
-        holder = OneStore(checked, functors, limits, _ways(strategy, options), observer, recorder)
+        holder = OneStore(checked, functors, limits, _ways(strategy, options), observer, recorder, options.threads)
     return Engine(holder, options.policy(strategy))
 
 

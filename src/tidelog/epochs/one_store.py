@@ -61,7 +61,7 @@ class Updater(Protocol):
 class Strategy:
     """What strategies do in different ways: what is kept, how it is made from scratch, how rules are updated."""
 
-    state: Callable[[Checked, Functors, Recorder | None], State] = State
+    state: Callable[..., State] = State
     bootstrap: Callable[[Any, Limits, Observer | None], Bootstrap] = Bootstrap
     updater: Callable[[Any, StatefulStratum], Updater] = StratumUpdate
 
@@ -80,10 +80,11 @@ class OneStore:
         strategy: Strategy | None = None,
         observer: Observer | None = None,
         recorder: Recorder | None = None,
+        threads: int = 1,
     ) -> None:
         self.limits, self.strategy, self.observer = limits, strategy or Strategy(), observer
         self.recorder = recorder
-        self.state = self.strategy.state(checked, functors, recorder)
+        self.state = self.strategy.state(checked, functors, recorder, threads=threads)
         self.change = NetChange()  # of the running epoch
         self.updates: dict[tuple[str, ...], Updater] = {}
         self._marks: dict[str, int] = {}  # where the logs of the stratum at hand were before its update

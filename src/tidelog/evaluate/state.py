@@ -62,11 +62,12 @@ class State:
         functors: Mapping[str, Callable[..., Any]],
         recorder: Recorder | None = None,
         by_ranks: bool = True,
+        threads: int = 1,
     ) -> None:
         self.checked = checked
         self.program: StatefulProgram = stateful_program(checked, by_classes=True, by_ranks=by_ranks)
         self.inputs = {directive.relation for directive in checked.directives("input")}
-        self.database = Database()  # one thread: tables that lead to rows are not shared between several
+        self.database = Database(threads)
         for name, arity in self.program.arities.items():
             self.database.create(name, arity, stateful=True)
         for name in self.program.implicit:

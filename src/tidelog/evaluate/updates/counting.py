@@ -52,9 +52,13 @@ class CountingState(State):
     """A state with the counts of all iterations beside it, by relation."""
 
     def __init__(
-        self, checked: Checked, functors: Mapping[str, Callable[..., Any]], recorder: Recorder | None = None
+        self,
+        checked: Checked,
+        functors: Mapping[str, Callable[..., Any]],
+        recorder: Recorder | None = None,
+        threads: int = 1,
     ) -> None:
-        super().__init__(checked, functors, recorder)
+        super().__init__(checked, functors, recorder, threads=threads)
         self.counts: dict[str, LevelCounts] = {}
         self.replaced_counts: dict[str, LevelCounts] | None = None  # of an epoch that is evaluated from scratch
 

@@ -57,7 +57,7 @@ from tidelog.store.codes import (
 )
 from tidelog.store.kernels.access import address
 from tidelog.store.kernels.arithmetic import apply, select
-from tidelog.store.kernels.identity import insert_chunk
+from tidelog.store.kernels.insertion import insert_chunk
 from tidelog.store.kernels.levels import open_level, passes, produce
 from tidelog.store.kernels.lookup import find_segments
 from tidelog.store.kernels.membership import find_members, find_rows, visible

@@ -22,7 +22,7 @@ from tidelog.store.codes import (
     PHASE_TELL,
 )
 from tidelog.store.kernels.access import address
-from tidelog.store.kernels.identity import insert_chunk
+from tidelog.store.kernels.insertion import insert_chunk
 from tidelog.store.kernels.ranks import is_behind, key_state, number_of, pop_least, unranked
 from tidelog.store.kernels.raw import inlined, kernel, ldw, lshr
 from tidelog.store.kernels.signed_counts import derivations, push, remember, set_iteration

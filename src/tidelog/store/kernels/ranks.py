@@ -37,7 +37,7 @@ from tidelog.store.codes import (
     UNSIGNED,
 )
 from tidelog.store.kernels.access import address
-from tidelog.store.kernels.identity import insert_chunk
+from tidelog.store.kernels.insertion import insert_chunk
 from tidelog.store.kernels.membership import level_after, level_just_before, moved_in_round
 from tidelog.store.kernels.raw import inlined, kernel, lshr
 

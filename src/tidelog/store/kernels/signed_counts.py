@@ -37,7 +37,7 @@ from tidelog.store.codes import (
     TELL_EFFORT,
 )
 from tidelog.store.kernels.access import address
-from tidelog.store.kernels.identity import insert_chunk
+from tidelog.store.kernels.insertion import insert_chunk
 from tidelog.store.kernels.membership import iteration_before, iteration_now, level_after, level_just_before
 from tidelog.store.kernels.raw import inlined, kernel, lshr
 
