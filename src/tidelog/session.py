@@ -71,7 +71,7 @@ class Session:
     line break, a `:-` or a `.decl` in it. `strategy` is one of "elastic", "update", "update-paper", "counting" and
     "batch"; `switch` and `budget` are for "elastic": the share of the last Bootstrap's cost, in "derivations" or
     "seconds", after which an Update is given up, and `switching`: whether then the "stratum" at hand is evaluated
-    anew or the whole "program". `threads` are for "batch"; the others evaluate on one. With `strict`, deleting an
+    anew or the whole "program". `threads` are for "batch" and for Bootstrap. With `strict`, deleting an
     absent fact or inserting a present one is an error. `facts` is the folder of the program's own `.input` files.
 
     With `spark`, a SparkSession that stays its owner's, facts may be DataFrames and results are. `executor` says how it

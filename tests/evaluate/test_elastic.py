@@ -10,8 +10,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis.strategies import sampled_from
-from recomputation import compare
 
+from evaluate.recomputation import compare
 from strategies.budget import examples
 from strategies.epochs import History, histories
 from strategies.programs import Features

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from evaluate.test_elastic import Subject, compare
+from evaluate.recomputation import compare
 from reach import REACH
 from strategies.budget import examples
 from strategies.epochs import History, histories
 from strategies.programs import Features
+from strategies.subject import Subject
 from tidelog.epochs.holder import Forgetful
 from tidelog.epochs.one_store import OneStore
 from tidelog.errors import TidelogError

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from test_elastic import compare
 from test_memory_limits import beyond_now
 
 import tidelog
+from evaluate.recomputation import compare
 from strategies.budget import examples
 from strategies.epochs import History, histories
 from strategies.programs import Features

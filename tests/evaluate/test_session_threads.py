@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.strategies import sampled_from
-from recomputation import compare
 
+from evaluate.recomputation import compare
 from strategies.budget import examples
 from strategies.engine import checked_program
 from strategies.epochs import History, histories

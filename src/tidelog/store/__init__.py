@@ -69,7 +69,8 @@ To read it, in this order:
 - execution: `stratum` (to a fixpoint), `crew` (several threads), `pending` and `update` (an epoch's changes),
   `rank_update` (the same where only the best counts),
   `database` (owns all of it, and serves what kernels ask for);
-- `kernels/`: `raw` and `access` (loads and stores), `arithmetic`; `identity`, `membership`, `rebuild`, `matching`
+- `kernels/`: `raw` and `access` (loads and stores), `arithmetic`; `identity`, `shared_rows` (of several threads),
+  `insertion`, `membership`, `rebuild`, `matching`
   (tables of tuples); `segments`, `first_build`, `lookup` (indexes); `levels` and `machine` (plans and strata);
   `signed_counts` and `update`, `ranks` and `rank_update`; `texts`, `triples`; `entry` (how Python calls them).
 """
