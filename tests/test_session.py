@@ -437,6 +437,7 @@ def test_a_query_leaves_nothing_behind(reach: tidelog.Session) -> None:
         ("path(1, X, Y)", "TL0202", "<query>:1:1"),
         ('path("a", X)', "TL0322", "<query>:1:6"),
         ("path(1, X), Z < 3", "TL0203", "<query>:1:13"),
+        ("routes(1, X)", "TL0201", "help: the program has edge, path"),
         ("path(1, X", "TL0102", "<query>:1:9"),
         ("path(1, X). path(X, 2)", "TL0101", "<query>:1:13"),
         ("", "TL0102", ""),

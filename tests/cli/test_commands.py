@@ -231,6 +231,9 @@ def test_the_plan_of_a_session_has_its_updates_and_says_what_is_evaluated_as_a_w
     assert "evaluated as a whole: a choice-domain" in done.stdout
     assert "with steps in Python" in done.stdout
     assert "when tuples of n@count0.1 change" in done.stdout
+    for strategy, occasion in (("update-paper", "scan n@plus["), ("counting", "when tuples come to n")):
+        other = tidelog("plan", "count.dl", "-F", ".", "--strategy", strategy, cwd=tmp_path)
+        assert (other.returncode, occasion in other.stdout) == (0, True), other.stdout + other.stderr
     refused = tidelog("plan", "count.dl", "--strategy", "elastic", cwd=tmp_path)
     assert refused.returncode != 0
     assert "depend on the facts" in refused.stderr

@@ -12,7 +12,7 @@ from tidelog.cli.front import IncludeDirs, Legacy, Macros, NoWarnings, ProgramFi
 from tidelog.cli.loading import checked_file
 from tidelog.errors import error
 
-STRATEGIES = ("batch", "elastic")
+STRATEGIES = ("batch", "elastic", "update", "update-paper", "counting")
 Facts = Annotated[
     Path | None,
     typer.Option(
@@ -20,7 +20,11 @@ Facts = Annotated[
     ),
 ]
 Strategy = Annotated[
-    str, typer.Option(help="batch (the plans of one run), or elastic: those of a session, with its updates; needs -F.")
+    str,
+    typer.Option(
+        help="batch (the plans of one run); or with -F those of a session, with its updates: elastic, update, "
+        "update-paper or counting."
+    ),
 ]
 WithState = Annotated[
     bool, typer.Option("--state", help="The rules as sessions keep them up to date, with the relations made for that.")
@@ -46,7 +50,7 @@ def plan(
     Without facts, the orders of bodies are guesses.
     """
     if strategy not in STRATEGIES:
-        raise typer.BadParameter(f"it is {' or '.join(STRATEGIES)}", param_hint="--strategy")
+        raise typer.BadParameter(f"it is one of {', '.join(STRATEGIES)}", param_hint="--strategy")
     if program.suffix == ".ndlog":
         _network(program, no_warn)
         return

@@ -35,6 +35,7 @@ from tidelog.evaluate.updates.best_of import BestOfUpdate
 from tidelog.evaluate.updates.equivalences import EquivalenceUpdate
 from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.plain import dataclass
+from tidelog.plan import steps
 from tidelog.plan.rewrites.read_classes import classes_of
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.store import Database, Relation, pair_changes, present, release_spare
@@ -49,6 +50,11 @@ class Updater(Protocol):
 
     @property
     def stale(self) -> bool: ...
+
+    @property
+    def plans(self) -> Sequence[steps.Plan]:
+        """What it runs, once it is prepared; what is done without plans is not told."""
+        ...
 
     def prepare(self) -> list[Index]:
         """Get ready for updates, but for these indexes, which are still to be built."""
@@ -154,6 +160,15 @@ class OneStore:
             with suppress(MemoryError):
                 self._preparation.result()
             self._preparation = None
+
+    def update_plans(self, stratum: StatefulStratum) -> Sequence[steps.Plan]:
+        """The plans by which updates follow a stratum, ready to run; none if a change evaluates it anew."""
+        self.finish_preparation()
+        if not self._follows(stratum):
+            return ()
+        updater = self._updater(stratum)
+        updater.prepare()
+        return updater.plans
 
     def _updater(self, stratum: StatefulStratum) -> Updater:
         """What keeps the stratum up to date, made for the relations that there are."""

@@ -18,7 +18,7 @@ from tidelog.analysis.checked import Checked
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.types import RelationInfo, TypeSystem
 from tidelog.analysis.types.typing import ClauseTypes
-from tidelog.errors import Source, TidelogWarning, error
+from tidelog.errors import Diagnostic, Source, TidelogError, TidelogWarning, error, listed
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.prepare import Prepared
 from tidelog.evaluate.stages import PlanRun
@@ -69,12 +69,22 @@ def query_program(query: Source | tree.Literal, checked: Checked) -> Checked:
     their places in the body say. The answers are those of its relation HEAD."""
     body = parse_query(query) if isinstance(query, Source) else query
     surroundings = _surroundings(body, checked.program)
-    untyped = check(tree.Program((*surroundings, *_clause(body, ()))))
+    try:
+        untyped = check(tree.Program((*surroundings, *_clause(body, ()))))
+    except TidelogError as wrong:
+        raise TidelogError([_advised(d, checked) for d in wrong.diagnostics]) from None
     typed = next(t for t in untyped.clause_types if t.clause.head.name == HEAD)
     columns = tuple(tree.Attribute(name, _type_name(name, typed, untyped.types)) for name in _columns(body, typed))
     for problem in (d for d in untyped.warnings if d.code == "TL0870"):
         warnings.warn(problem.message, TidelogWarning, stacklevel=2)
     return check(tree.Program((*surroundings, *_clause(body, columns))))
+
+
+def _advised(problem: Diagnostic, checked: Checked) -> Diagnostic:
+    """A query cannot declare a relation that it misses: it may be told which there are."""
+    if problem.code != "TL0201" or (problem.help or "").startswith("did you mean"):
+        return problem
+    return replace(problem, help=f"the program has {listed(list(checked.relations)) or 'no relations'}")
 
 
 def _columns(body: tree.Literal, typed: ClauseTypes) -> list[str]:

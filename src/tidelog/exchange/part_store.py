@@ -65,6 +65,7 @@ class LeftToTheFirst:
     """The updater of what another worker does."""
 
     stale = False
+    plans = ()
 
     def prepare(self) -> list[Index]:
         return []

@@ -12,10 +12,6 @@ from tidelog.epochs.one_store import OneStore
 from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Silent
 from tidelog.evaluate.stages import PlanRun
-from tidelog.evaluate.state import State
-from tidelog.evaluate.updates.aggregates import AggregateUpdate
-from tidelog.evaluate.updates.best_of import BestOfUpdate
-from tidelog.evaluate.updates.signed_counts import StratumUpdate
 from tidelog.local.local_session import LocalSession
 from tidelog.local.settings import Settings
 from tidelog.plan import steps
@@ -56,7 +52,7 @@ def evaluated_plans(checked: Checked, settings: Settings) -> ProgramPlans:
         database = engine.query_database()
         if isinstance(engine.holder, OneStore):
             for stratum in engine.holder.strata:
-                watching.add(stratum, _updates(engine.holder.state, stratum))
+                watching.add(stratum, list(engine.holder.update_plans(stratum)))
         return ProgramPlans(list(watching.strata.values()), _indexes(checked, database, filled=True))
     finally:
         session.close()
@@ -75,24 +71,6 @@ class _Watching(Silent):
         if stratum.relations in self.strata:
             found = self.strata[stratum.relations]
             found.updates, found.whole = updates, stratum.whole
-
-
-def _updates(state: State, stratum: StatefulStratum) -> list[steps.Plan]:
-    """The plans by which a stratum is updated; their indexes are made ready."""
-    if stratum.whole or stratum.equivalence is not None:
-        return []
-    if stratum.aggregate is not None:
-        update = AggregateUpdate(state, stratum.aggregate)
-        update.prepare()
-        runs = [run for finder in update.finders for run in (finder.before, finder.after)]
-        return [run.plan for run in (*runs, update.recompute)]
-    if stratum.best is not None:
-        kept = BestOfUpdate(state, stratum, stratum.best)
-        kept.prepare()
-        return [] if kept.why else [plan for _, plan in kept.plans]
-    following = StratumUpdate(state, stratum)
-    following.prepare()
-    return following.plans
 
 
 def _indexes(checked: Checked, database: Database, filled: bool = False) -> list[PlannedIndex]:

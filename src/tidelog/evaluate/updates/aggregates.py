@@ -59,6 +59,11 @@ class AggregateUpdate:
         self.pivots: dict[str, Relation] = {}  # of changed rows, by the relation that they are of
         self.planned_for: list[Relation] = []
 
+    @property
+    def plans(self) -> list[steps.Plan]:
+        runs = [run for finder in self.finders for run in (finder.before, finder.after)]
+        return [run.plan for run in (*runs, self.recompute)]
+
     def prepare(self) -> list[Index]:
         """Plan, unless the plans are there."""
         names = (self.aggregate.relation, *self.aggregate_inputs())

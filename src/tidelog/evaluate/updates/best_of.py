@@ -43,9 +43,9 @@ class BestOfUpdate:
             estimate = Statistics(state.database)
             rules = [rule for rule in stratum.rules if not rule.subsumes]
             found = ((rule, rank_update_plans(rule, stratum.relations, best, estimate)) for rule in rules)
-            self.plans = [(rule, plan) for rule, plans in found for plan in plans]
+            self.ranked = [(rule, plan) for rule, plans in found for plan in plans]
             self.update = RankUpdate(
-                state.database, stratum.relations, [plan.steps for _, plan in self.plans], self.stages
+                state.database, stratum.relations, [plan.steps for _, plan in self.ranked], self.stages
             )
 
     def _unranked(self) -> str | None:
@@ -62,8 +62,12 @@ class BestOfUpdate:
         return None
 
     def stages(self, number: int, pending: Pending) -> PlanRun:
-        plan = self.plans[number][1]
+        plan = self.ranked[number][1]
         return PlanRun(self.state.context, plan, changing=self.stratum.relations, pending=pending)
+
+    @property
+    def plans(self) -> list[Plan]:
+        return [] if self.why is not None else [plan for _, plan in self.ranked]
 
     @property
     def stale(self) -> bool:
@@ -92,9 +96,9 @@ class BestOfUpdate:
             if watch is not None:
                 watch(self.update.bucket, self.update.work)
         except ArithmeticFault as fault:
-            raise self.state.context.fault(self.plans[fault.plan][0].number, str(fault)) from None
+            raise self.state.context.fault(self.ranked[fault.plan][0].number, str(fault)) from None
         except NotWorse as problem:
-            rule, plan = self.plans[problem.plan]
+            rule, plan = self.ranked[problem.plan]
             refuse_wrong_values(problem, plan, self.best, self.state.context)
             if watch is not None:
                 watch(self.update.bucket, self.update.work)
@@ -142,6 +146,6 @@ class BestOfUpdate:
     def record(self, before: list[tuple[int, float]]) -> None:
         """Tell a profile what each rule had to do."""
         recorder = self.state.context.recorder
-        for (rule, _), old, new in zip(self.plans, before, self.figures(), strict=False):
+        for (rule, _), old, new in zip(self.ranked, before, self.figures(), strict=False):
             if recorder is not None and new[0] > old[0]:
                 recorder.rule(rule.number, self.update.bucket, new[1] - old[1], 0, new[0] - old[0])

@@ -198,19 +198,20 @@ class CountingUpdate:
         plans = [
             plan for rule in stratum.rules for plan in change_plans(rule, stratum.relations, Statistics(state.database))
         ]
-        self.plans = [(scanned(plan), DerivationRows(state, plan, stratum.relations)) for plan in plans]
+        self.plans = plans
+        self.scans = [(scanned(plan), DerivationRows(state, plan, stratum.relations)) for plan in plans]
 
     @property
     def stale(self) -> bool:
         return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
 
     def prepare(self) -> list[Index]:
-        prepare(self.state, [derivations for _, derivations in self.plans])
+        prepare(self.state, [derivations for _, derivations in self.scans])
         return []
 
     @property
     def effort(self) -> int:
-        return sum(derivations.effort for _, derivations in self.plans)
+        return sum(derivations.effort for _, derivations in self.scans)
 
     def run(self, budget: int = UNLIMITED, watch: Watch | None = None) -> int:
         """Update the stratum by what changed below it and among its facts; the work done."""
@@ -236,7 +237,7 @@ class CountingUpdate:
         for name, rows in moved.items():
             database[name].list_rows(View.LEFT, rows.left)
             database[name].list_rows(View.CAME, rows.came)
-        for scan, derivations in self.plans:
+        for scan, derivations in self.scans:
             rows = moved.get(scan.relation, NOTHING)
             if len(rows.left if scan.view is View.LEFT else rows.came):
                 pivot = next(i for i, part in enumerate(derivations.parts) if part.row == scan.row)

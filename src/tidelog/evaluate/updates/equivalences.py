@@ -41,6 +41,7 @@ def classify(state: State, name: str) -> None:
 class EquivalenceUpdate:
     """Keeps the classes of one equivalence up to date."""
 
+    plans = ()  # it works on classes
     stale = False  # it looks for the relations whenever it needs them
 
     def __init__(self, state: State, name: str) -> None:

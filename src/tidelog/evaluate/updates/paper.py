@@ -30,6 +30,7 @@ from tidelog.evaluate.state import RowChange, State
 from tidelog.evaluate.statistics import Statistics
 from tidelog.evaluate.updates.derivation_rows import DerivationRows, Found, Iterations, is_negated, prepare
 from tidelog.evaluate.updates.diffs import Diffs
+from tidelog.plan import steps
 from tidelog.plan.orders.paper_terms import PaperTerm, Switches, TermPlan, term_plans
 from tidelog.plan.paper_sets import counted, wanted
 from tidelog.plan.stateful import StatefulStratum
@@ -60,6 +61,10 @@ class PaperUpdate:
     @property
     def stale(self) -> bool:
         return any(self.state.database.relations.get(r.name) is not r for r in self.relations)
+
+    @property
+    def plans(self) -> list[steps.Plan]:
+        return [term.plan for term, _ in self.rules]
 
     def prepare(self) -> list[Index]:
         prepare(self.state, [rows for _, rows in self.rules])

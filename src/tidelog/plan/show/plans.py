@@ -130,6 +130,8 @@ def occasion(plan: steps.Plan) -> str:
     first = plan.steps[0]
     if isinstance(first, steps.Scan) and first.match.view in _OCCASIONS:
         return _OCCASIONS[first.match.view].format(first.match.relation)
+    if isinstance(first, steps.Scan) and plan.pivot is not None and plan.pivot < 0:  # a negated atom, or the head
+        return f"when there are tuples in {first.match.relation}"
     return "once" if plan.pivot is None else f"when atom {plan.pivot + 1} changes"
 
 
