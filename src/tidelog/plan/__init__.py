@@ -5,7 +5,7 @@
 - `rewrites/`, from rules to rules that say the same, in one list; `stateful.py` applies those of evaluation with
   state.
 - What is special about a stratum: `gates.py` (relations that keep some of what is derived), `whole.py` (strata that no
-  update can follow), `paper_sets.py` (the sets of the paper's Algorithm 3).
+  update can follow), `best_of.py` (recursion for the best), `paper_sets.py` (the sets of the paper's Algorithm 3).
 - `steps.py`, what plans are made of; `liveness.py`, which values a step needs; `orders/`, in which order; `show/`, as
   text.
 - `exchange/`, plans whose matches travel between workers.
