@@ -41,7 +41,7 @@ from tidelog.rdf.load import TABLE_COLUMNS, frequent_keys, read_all
 from tidelog.rdf.patterns import EVERYTHING, Matches, Pattern, body_of, is_about_several, variables
 from tidelog.rdf.placing import Placing
 from tidelog.rdf.program import VIOLATIONS, GraphProgram, check_ruleset, parsed_rules, read_axioms
-from tidelog.rdf.representatives import Merging, is_merging, union, without
+from tidelog.rdf.representatives import Merging, distinct, is_merging, union, without
 from tidelog.rdf.write import write_triples
 from tidelog.state.files import Files
 from tidelog.state.manifest import read_manifest
@@ -197,7 +197,7 @@ class Graph:
             told = self._merging.change(gone, come, anew=True)  # type: ignore[union-attr]  # another one now
             self._settle()
         else:
-            given = np.unique(np.concatenate([*self.given()]), axis=0)
+            given = distinct(np.concatenate([*self.given()]))
             kept = pa.table(_columns(self.texts, union(without(given, gone), come)))
             told = None
             self.load(kept)
@@ -218,7 +218,7 @@ class Graph:
 
     def _read(self, source: Any, bad: BadRows) -> Words:
         parts = read_all(() if source is None else source, self.symbols, bad, threads=self.threads)
-        return np.unique(np.concatenate([_NO_TRIPLES, *(triples[:, :3] for triples in parts)]), axis=0)
+        return distinct(np.concatenate([_NO_TRIPLES, *(triples[:, :3] for triples in parts)]))
 
     def _sizes(self) -> dict[Key | None, int]:
         """How many triples there are of each predicate and class that has a relation of its own, and of the others."""

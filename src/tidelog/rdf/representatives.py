@@ -14,6 +14,7 @@ look at the facts per round, and work for the facts that name members of classes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
@@ -169,7 +170,7 @@ class Merging:
         now = images(new, kept)
         last: Told = None
         if len(deleted) or len(inserted) or apart:
-            unknown = len(deleted) - int(self._given(deleted, originals).sum())
+            unknown = self._never_given(deleted, originals)
             removed, added = (
                 [gone[1], without(images(old, originals), now)],
                 [come[1], now if apart else self.proper(now)],
@@ -203,14 +204,14 @@ class Merging:
         self.classes = classes[1]
         return done
 
-    def _given(self, triples: Words, originals: Words) -> Mask:
-        """Which triples were given."""
-        found = _rows_in(triples, originals)
-        engine, plain = self._session.ready(), ~self.classes.named_by(triples)
-        for place in np.flatnonzero(plain).tolist():
-            name, rows = next(iter(self._placing.split(triples[place : place + 1])))
-            found[place] = bool(engine.contains(name, rows)[0])
-        return found
+    def _never_given(self, triples: Words, originals: Words) -> int:
+        """How many triples are not among those that were given."""
+        engine = self._session.ready()
+        named, plain = _split_by(triples, self.classes.named_by(triples))
+        missing = len(without(named, originals))
+        for name, rows in self._placing.split(plain) if len(plain) else ():
+            missing += int((~engine.contains(name, rows)).sum())
+        return missing
 
     # ---- facts
 
@@ -238,7 +239,7 @@ class Merging:
         """Pairs of representatives that are equal and not yet one. Literals stay what they are, and so do the words of
         RDF and OWL."""
         rows = self._session.ready().rows(self._same).astype(np.int64)
-        pairs = np.unique(self.classes.one(rows[rows[:, 0] != rows[:, 1]]), axis=0)
+        pairs = distinct(self.classes.one(rows[rows[:, 0] != rows[:, 1]]))
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         ids = np.unique(pairs)
         texts = self._placing.symbols.decode(ids).to_pylist()
@@ -272,7 +273,7 @@ class Merging:
 
 def images(classes: Classes, triples: Words) -> Words:
     """The triples with representatives in the place of members."""
-    return np.unique(classes.one(triples), axis=0) if len(triples) else triples
+    return distinct(classes.one(triples))
 
 
 def _filled(changes: dict[str, Words]) -> dict[str, Words]:
@@ -283,12 +284,33 @@ def _split_by(triples: Words, mask: Mask) -> tuple[Words, Words]:
     return triples[mask], triples[~mask]
 
 
+def distinct(rows: Words) -> Words:
+    """The rows, each once."""
+    return rows[np.unique(_codes(rows), return_index=True)[1]] if len(rows) else rows
+
+
 def _rows_in(rows: Words, others: Words) -> Mask:
     """Which rows are among others."""
     if not len(rows) or not len(others):
         return np.zeros(len(rows), np.bool_)
-    codes = np.unique(np.concatenate([rows, others]), axis=0, return_inverse=True)[1].reshape(-1)
-    return np.isin(codes[: len(rows)], codes[len(rows) :])
+    codes = _codes(np.concatenate([rows, others]))
+    return np.asarray(np.isin(codes[: len(rows)], codes[len(rows) :]), np.bool_)
+
+
+def _codes(rows: Words) -> Array:
+    """A number for each row, equal for equal rows: its columns side by side, as numbers of their values if ids are too
+    large for that."""
+    columns = [rows[:, i] for i in range(rows.shape[1])]
+    sizes = [int(column.max()) + 1 for column in columns]
+    if math.prod(sizes) >= 1 << 63:
+        columns = [np.unique(column, return_inverse=True)[1] for column in columns]
+        sizes = [int(column.max()) + 1 for column in columns]
+    if math.prod(sizes) >= 1 << 63:
+        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    codes = np.zeros(len(rows), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        codes = codes * size + column
+    return codes
 
 
 def without(rows: Words, others: Words) -> Words:
