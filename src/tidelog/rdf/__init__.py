@@ -9,9 +9,11 @@ way there, in the order of reading:
   `write.py` give them back; `source.py` makes a DataFrame of files.
 - What follows from them: `terms.py` and `values.py` are terms and what they stand for; `rules.py` makes triple rules
   an ordinary program, with `functions.py`; `ontology.py` makes an ontology rules, with `axioms.py`; `tables/` has
-  rule tables that read an ontology as data; `same_as.py` is for equal resources.
+  rule tables that read an ontology as data; `same_as.py` and
+  `representatives.py` are for equal resources.
 - As a program: `plan/rewrites/specialise.py` gives predicates and classes relations of their own, `placing.py` splits
-  triples between them, and `program.py` puts all of it together; `graph.py` keeps it, `on_spark.py` on Spark.
+  triples between them, and `program.py` puts all of it together; `graph.py` keeps it (`graph_told.py` is what it says
+  of a change), `on_spark.py` on Spark.
 - Asking: `patterns.py`, `sparql/`, and `serve/` over HTTP.
 """
 

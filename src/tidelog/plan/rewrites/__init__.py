@@ -14,6 +14,7 @@ Of whole programs, before they are checked; those of networks are given the rela
     localise              every body at one node
     push_conditions       conditions decided where the data comes from
     specialise            triples by predicate and class (`rdf/` applies it)
+    magic_sets            only what the outputs ask for is derived
 
 `example.py` shows what a rewrite does to rules in a text; `parts.py` is what several of them know of bodies.
 """
