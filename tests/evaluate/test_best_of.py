@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evaluate.best_of_faults import OF_KERNELS, OF_PLANS, ROOT, found
 from strategies.best_of_programs import (
     WITH_VALUE,
     BestProgram,
@@ -116,3 +117,14 @@ def test_random_programs_mean_what_they_say_after_every_epoch(part: int) -> None
 def test_in_every_strategy(strategy: str) -> None:
     for seed in range(10**6, 10**6 + max(CASES // 20, 20)):
         check(seed, strategy)
+
+
+@pytest.mark.parametrize("name", OF_PLANS)
+def test_planted_faults_are_found(name: str) -> None:
+    assert found(name, OF_PLANS[name], cases=200)
+
+
+@pytest.mark.parametrize("name", OF_KERNELS)
+def test_what_a_fault_replaces_is_still_there(name: str) -> None:
+    fault = OF_KERNELS[name]
+    assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.right) == 1

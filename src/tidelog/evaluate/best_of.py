@@ -11,6 +11,7 @@ Relations without state are filled in the end, and have neither levels nor count
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -150,18 +151,26 @@ class FromNothing:
         self.once, self.delta = tuple(begin), tuple(plans)
         for plan in begin:
             run = PlanRun(self.context, plan, changing=own, pending=update.pending)
+            start = time.perf_counter()
             self._fault(run.run, [plan])
-            self.derivations += run.derivations
+            self._record(plan, 0, time.perf_counter() - start, run.derivations)
             self.effort += run.effort
         self._list_facts(first)
         self._fault(lambda: update.run(watch=self._look), plans)
-        self.derivations += sum(filed for filed, _ in update.figures())
+        for plan, (filed, seconds) in zip(plans, update.figures(), strict=False):
+            self._record(plan, update.bucket, seconds, filed)
         self.effort += update.work
         update.pending.reset()
         for name in own:
             relation = database[name]
             relation.dirty, relation.iteration = False, 0
             relation.forget_log()
+
+    def _record(self, plan: steps.Plan, rounds: int, seconds: float, derivations: int) -> None:
+        """Count derivations, and tell a profile."""
+        self.derivations += derivations
+        if self.context.recorder is not None:
+            self.context.recorder.rule(plan.rule, rounds, seconds, 0, derivations)
 
     def _fault(self, run: Callable[[], None], plans: Sequence[steps.Plan]) -> None:
         """Run, and say of which rule it was if something goes wrong."""
