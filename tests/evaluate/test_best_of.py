@@ -50,8 +50,28 @@ def held_state(session: Any, name: str) -> dict[tuple[int, ...], tuple[int, int]
     }
 
 
-def check(seed: int, strategy: str) -> int:
-    """Run a random program through some epochs; how many were updates of the recursion."""
+class Interruption(Exception):
+    """Something that goes wrong at the end of an epoch."""
+
+
+def fail(session: Any, come: Given, gone: Given) -> None:
+    """An epoch that does all of its work, and is then undone."""
+    holder = session._backend.engine.holder
+
+    def interrupted(*_: Any) -> None:
+        raise Interruption
+
+    holder.report_changes = interrupted
+    try:
+        with pytest.raises(Interruption):
+            session.update(insert=come, delete=gone)
+    finally:
+        del holder.report_changes
+
+
+def check(seed: int, strategy: str, failing: bool = False) -> int:
+    """Run a random program through some epochs, each of which fails before if that is wanted; how many were updates of
+    the recursion."""
     rnd = random.Random(seed)
     program = random_program(rnd)
     domain, pool = random_pool(rnd, program.sign)
@@ -66,6 +86,9 @@ def check(seed: int, strategy: str) -> int:
             session.bootstrap(by_relation(facts))
         else:
             gone, come = before - facts, facts - before  # noqa: F821
+            if failing:
+                fail(session, by_relation(come), by_relation(gone))
+                fail(session, by_relation(set(pool) - before), by_relation(before))  # noqa: F821
             report = session.update(insert=by_relation(come), delete=by_relation(gone))
             updates += sum("a" in s.relations and s.strategy == "update" for s in report.strata)
         for name in "abst":
@@ -111,6 +134,11 @@ def own_of(session: Any) -> list[str]:
 def test_random_programs_mean_what_they_say_after_every_epoch(part: int) -> None:
     updates = sum(check(seed, "update") for seed in range(part, CASES, 4))
     assert updates > CASES // 8
+
+
+def test_an_epoch_that_fails_leaves_everything_as_it_was() -> None:
+    for seed in range(2 * 10**6, 2 * 10**6 + max(CASES // 5, 40)):
+        check(seed, "update", failing=True)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import random
 from pathlib import Path
 from typing import Any
@@ -124,15 +125,31 @@ def test_many_changes_with_compaction_and_a_small_switch() -> None:
     nodes = 400
     edges = {(rnd.randrange(nodes), rnd.randrange(nodes), rnd.randrange(1, 50)) for _ in range(1500)}
     with Session(NUMBERS, switch=0.0) as session, Session(NUMBERS, strategy="batch") as batch:
+        sources = [(0,), (1,)]
         for one in (session, batch):
-            one.bootstrap({"edge": sorted(edges), "source": [(0,), (1,)]})
+            one.bootstrap({"edge": sorted(edges), "source": sources})
         for _ in range(12):
             gone = set(rnd.sample(sorted(edges), 60))
             come = {(rnd.randrange(nodes), rnd.randrange(nodes), rnd.randrange(1, 50)) for _ in range(60)} - edges
             edges = edges - gone | come
             for one in (session, batch):
                 one.update(delete={"edge": sorted(gone)}, insert={"edge": sorted(come)})
-            assert set(session["dist"]) == set(batch["dist"])
+            assert set(session["dist"]) == set(batch["dist"]) == dijkstra(edges, {0, 1})
+
+
+def dijkstra(edges: set[tuple[int, int, int]], sources: set[int]) -> set[tuple[int, int]]:
+    """The distances, found by the book."""
+    after: dict[int, list[tuple[int, int]]] = {}
+    for x, y, w in edges:
+        after.setdefault(x, []).append((y, w))
+    waiting, done = [(0, source) for source in sources], dict[int, int]()
+    while waiting:
+        distance, node = heapq.heappop(waiting)
+        if node not in done:
+            done[node] = distance
+            for other, weight in after.get(node, ()):
+                heapq.heappush(waiting, (distance + weight, other))
+    return set(done.items())
 
 
 @pytest.mark.parametrize(
