@@ -27,8 +27,8 @@ class Costs:
     per_byte_on_line: float = 1 / 1.25e9
     per_message: float = 10e-6
     per_byte: float = 1e-9
-    per_piece: float = 50e-6
-    per_binding: float = 50e-9
+    per_piece: float = 200e-6
+    per_binding: float = 130e-9
 
 
 class SimulatedLine:

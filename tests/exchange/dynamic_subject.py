@@ -165,7 +165,7 @@ class WatchedRun:
     # ---- the run
 
     def materialise(self, facts: Facts) -> None:
-        self.cluster.load(self.words(facts))
+        self.cluster.load(self.words(facts), introduced=self.random.random() < 0.7)
         for me, held in enumerate(self.cluster.held):
             for name in self.program.arities:
                 self.note(me, name, np.asarray(held.context.database[name].rows(), np.int64), check=False)

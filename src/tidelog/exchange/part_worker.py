@@ -60,8 +60,9 @@ from tidelog.exchange.transport import WaitingTransport
 from tidelog.exchange.waves import narrow
 from tidelog.lang import tree
 from tidelog.plain import dataclass, replace
+from tidelog.plan.exchange.cut import Placements
 from tidelog.plan.exchange.placement import Placement, place
-from tidelog.plan.stateful import stateful_program
+from tidelog.plan.stateful import StatefulProgram, stateful_program
 from tidelog.room import resident_bytes
 from tidelog.store import PairRows
 from tidelog.store.update import OverBudget
@@ -84,12 +85,18 @@ class PartOrder:
 
 def part_worker(order: PartOrder, line: WaitingTransport) -> PartWorker:
     """The worker of an order. The program is checked again: what checking finds out does not travel."""
-    functors = load_module(Path(order.functors)) if isinstance(order.functors, str | os.PathLike) else order.functors
-    return PartWorker(check(order.program), functors, order.limits, line, order.said)
+    return PartWorker(check(order.program), functors_of(order), order.limits, line, order.said)
+
+
+def functors_of(order: PartOrder) -> Mapping[str, Callable[..., Any]]:
+    """The user's functions, loaded here if they are in a file."""
+    return load_module(Path(order.functors)) if isinstance(order.functors, str | os.PathLike) else order.functors
 
 
 class PartWorker:
     """See the module's docstring."""
+
+    store_class: type[PartStore] = PartStore
 
     def __init__(
         self,
@@ -100,11 +107,15 @@ class PartWorker:
         said: Mapping[str, Placement],
         observer: Observer | None = None,
     ) -> None:
-        placed = place(stateful_program(checked, by_classes=True, by_ranks=True), said)
+        placed = self.placements(stateful_program(checked, by_classes=True, by_ranks=True), said)
         self.limits, self.line = limits, line
-        self.store = PartStore(checked, functors, limits, line, placed, observer)
+        self.store = self.store_class(checked, functors, limits, line, placed, observer)
         self._tasks, self._since, self._doing = 0, time.monotonic(), ""
         self._kept: dict[int, EpochReport] = {}
+
+    def placements(self, program: StatefulProgram, said: Mapping[str, Placement]) -> Placements:
+        """Where the tuples of each relation are."""
+        return place(program, said)
 
     def answer(self, question: Message) -> Message:
         self._tasks += 1

@@ -16,7 +16,8 @@ from tidelog.evaluate.user_functors import load_module
 from tidelog.plain import dataclass, field
 
 Functors = Mapping[str, Callable[..., Any]]
-WITH_WORKERS = ("elastic", "update", "batch")
+ASYNC = "async"
+WITH_WORKERS = ("elastic", "update", "batch", ASYNC)
 _BUDGETS = ("derivations", "seconds")
 _SWITCHING = ("stratum", "program")
 
@@ -72,6 +73,9 @@ class Settings:
             if self.placement:
                 report.error("TL1106", "`placement=` says which worker has what, and there are no workers",
                              help="give the session `workers=` as well")  # fmt: skip
+            if self.strategy == ASYNC:
+                report.error("TL1106", "the strategy `async` is that of several workers, and there are none",
+                             help="give the session `workers=` as well, or take the strategy batch")  # fmt: skip
             return
         if not isinstance(self.workers, int) or isinstance(self.workers, bool) or self.workers < 1:
             report.error("TL1106", f"{self.workers!r} workers are none: it is a whole number, 1 or more")

@@ -12,9 +12,11 @@ from tidelog.analysis.checked import Checked
 from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.engine import EngineOptions
-from tidelog.errors import Report
+from tidelog.errors import Report, error
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.state import State
+from tidelog.exchange.dynamic.async_worker import alone, async_worker, refuse_async
+from tidelog.exchange.dynamic.messages import KINDS as ASYNC_KINDS
 from tidelog.exchange.front import Front
 from tidelog.exchange.many import Many
 from tidelog.exchange.many_anew import ManyAnew
@@ -23,7 +25,7 @@ from tidelog.exchange.processes import process_workers
 from tidelog.exchange.questions import KINDS
 from tidelog.exchange.workers import Workers
 from tidelog.exchange.workers_engine import WorkersEngine
-from tidelog.local.settings import Settings
+from tidelog.local.settings import ASYNC, Settings
 from tidelog.plain import replace
 from tidelog.plan.exchange.placement import EVERYWHERE, Placement, place
 
@@ -92,6 +94,8 @@ def _engine(
     if isinstance(functors, (str, os.PathLike)):
         functors = str(Path(functors).absolute())
     order = PartOrder(checked.program, functors, options.limits, said)
+    if settings.strategy == ASYNC:
+        return _async_engine(front, order, size, options, observer, team)
     kind = ManyAnew if settings.strategy == "batch" else Many
     many = kind(
         partial(team or processes, order, size), front, place(front.state.program, said), options.limits, observer
@@ -107,6 +111,20 @@ def _picture(many: Many, name: str, shape: Shape, lasting: bool) -> Picture:
     if shape.kind == GIVEN:
         return picture(shape, many.database[name], lasting)
     return Picture(shape, *many.states(name), None)
+
+
+def _async_engine(
+    front: Front, order: PartOrder, size: int, options: EngineOptions, observer: Observer | None, team: Team | None
+) -> WorkersEngine:
+    """Workers that evaluate without rounds, from scratch in every epoch."""
+    if team is not None:
+        raise error("TL1286", "workers without rounds run on this machine only", help="leave `spark` away")
+    program = front.state.program
+    refuse_async(front.state.checked, program, order.said)
+    hire = partial(process_workers, size, async_worker, order, (*KINDS, *ASYNC_KINDS))
+    return WorkersEngine(
+        ManyAnew(hire, front, alone(program, order.said), options.limits, observer), options.policy("batch")
+    )
 
 
 def said_placements(checked: Checked, given: Mapping[str, Any]) -> dict[str, Placement]:

@@ -20,7 +20,7 @@ from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.prepare import Prepared
 from tidelog.plan.exchange.phases import AsyncPhase
 from tidelog.plan.stateful import StatefulProgram
-from tidelog.store import Database
+from tidelog.store import NEVER, Database
 
 
 class AtFirst:
@@ -49,6 +49,8 @@ class AtFirst:
         plan = rules_of_strata(self._program, [stratum])
         Fixpoint(plan, self._context, self._limits).run_one(0, plan.strata[0])
         for name in stratum.relations:
-            yield name, np.asarray(database[name].rows()[:], np.int64).copy()
+            relation = database[name]
+            rows = relation.rows()[relation.now() != NEVER] if relation.dirty else relation.rows()[:]
+            yield name, np.array(rows, np.int64)
         for name in [*database.relations]:
             database.drop(name)

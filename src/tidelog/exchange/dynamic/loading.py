@@ -13,7 +13,7 @@ import numpy as np
 from tidelog.evaluate.bindings import Words
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.bits import Places
-from tidelog.exchange.dynamic.occurrences import UNTOLD, Positions
+from tidelog.exchange.dynamic.occurrences import UNTOLD
 from tidelog.exchange.dynamic.partial_matches import Held
 
 
@@ -23,43 +23,47 @@ class Shares:
     def __init__(self, facts: Mapping[str, Words], any_held: Held) -> None:
         self._facts = {name: np.asarray(rows, np.int64) for name, rows in facts.items() if len(rows)}
         self._owners = {name: any_held.owners(name, rows) for name, rows in self._facts.items()}
-        self._values, self._where, self._workers = self._occurrences(any_held.positions)
+        self._values, self._where, self._workers = occurring(any_held, self._facts, self._owners).T
         self._distinct, self._starts = np.unique(self._values, return_index=True)
         self._meeting = any_held.meeting(self._distinct)
 
-    def _occurrences(self, positions: Positions) -> tuple[Words, Places, Places]:
-        """Each value with a position and a worker where it occurs, once, by value."""
-        found = [np.empty((0, 3), np.int64)]
-        for name, rows in self._facts.items():
-            for column in range(rows.shape[1]):
-                if (number := positions[name, column]) != UNTOLD:
-                    numbers = np.full(len(rows), number)
-                    found.append(_distinct(np.column_stack((rows[:, column], numbers, self._owners[name]))))
-        triples = _distinct(np.concatenate(found))
-        return triples[:, 0], triples[:, 1], triples[:, 2]
-
-    def give(self, held: Held) -> None:
-        """A worker gets its facts, and what is known of their values."""
+    def give(self, held: Held, introduced: bool = True) -> None:
+        """A worker gets its facts, and what is known of their values if that is not found out later."""
         for name, rows in self._facts.items():
             relation = held.context.database[name]
             relation.insert(rows[self._owners[name] == held.me])
             relation.settle()
+        if not introduced:
+            return
         mine = self._workers == held.me
         known = np.unique(np.concatenate((self._values[mine], self._distinct[bits.has(self._meeting, held.me)])))
-        occurrences = held.occurrences
-        if not len(known):
-            return
-        numbers = occurrences.enter(known)
         stops = np.append(self._starts, len(self._values))
         places = np.searchsorted(self._distinct, known)
         lengths = stops[places + 1] - stops[places]
         triples = np.repeat(stops[places] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        whose = np.repeat(numbers, lengths)
-        workers = self._workers[triples]
-        word = np.uint64(1) << (workers & 63).astype(np.uint64)
-        np.bitwise_or.at(occurrences.masks, (whose, self._where[triples], workers >> 6), word)
-        here = workers == held.me
-        occurrences.announced[whose[here], self._where[triples][here]] = True
+        enter_occurrences(held, self._values[triples], self._where[triples], self._workers[triples])
+
+
+def enter_occurrences(held: Held, values: Words, positions: Places, workers: Places) -> None:
+    """Let a worker know where values occur before anything is derived; what is its own is announced."""
+    if not len(values):
+        return
+    occurrences, numbers = held.occurrences, held.occurrences.enter(values)
+    word = np.uint64(1) << (workers & 63).astype(np.uint64)
+    np.bitwise_or.at(occurrences.masks, (numbers, positions, workers >> 6), word)
+    here = workers == held.me
+    occurrences.announced[numbers[here], positions[here]] = True
+
+
+def occurring(held: Held, facts: Mapping[str, Words], owners: Mapping[str, Places]) -> Words:
+    """Each value with a position and a worker where it occurs, once, by value."""
+    found = [np.empty((0, 3), np.int64)]
+    for name, rows in facts.items():
+        for column in range(rows.shape[1]):
+            if (number := held.positions[name, column]) != UNTOLD:
+                numbers = np.full(len(rows), number)
+                found.append(_distinct(np.column_stack((rows[:, column], numbers, owners[name]))))
+    return _distinct(np.concatenate(found))
 
 
 def _distinct(triples: Words) -> Words:

@@ -16,6 +16,7 @@ from tidelog.analysis.checked import Checked
 from tidelog.epochs.one_store import Functors
 from tidelog.errors import error
 from tidelog.evaluate.bindings import Words
+from tidelog.evaluate.context import Context
 from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.prepare import Prepared
 from tidelog.exchange.dynamic.clocks import LamportClock
@@ -26,7 +27,7 @@ from tidelog.exchange.dynamic.loading import Shares
 from tidelog.exchange.dynamic.occurrences import Occurrences, Positions
 from tidelog.exchange.dynamic.partial_matches import Held
 from tidelog.exchange.dynamic.partition import Partition
-from tidelog.exchange.dynamic.server import PlannedPhase, Server, Tally
+from tidelog.exchange.dynamic.server import INTRODUCTIONS, Does, PlannedPhase, Server, Tally
 from tidelog.exchange.dynamic.termination import MakeDetector
 from tidelog.exchange.dynamic.termination_ring import Ring
 from tidelog.exchange.homes import FIRST
@@ -35,7 +36,7 @@ from tidelog.exchange.transport import Transport
 from tidelog.plan import core
 from tidelog.plan.exchange.phases import makes_values, phases_of, pivot_plans, told_positions
 from tidelog.plan.orders.estimate import Estimate
-from tidelog.plan.stateful import stateful_program
+from tidelog.plan.stateful import StatefulProgram, stateful_program
 from tidelog.plan.steps import Const
 from tidelog.store import Database
 
@@ -47,10 +48,14 @@ class SharedProgram:
     where nothing is said."""
 
     def __init__(
-        self, checked: Checked, estimate: Estimate | None = None, keys: Mapping[str, int] | None = None
+        self,
+        checked: Checked,
+        estimate: Estimate | None = None,
+        keys: Mapping[str, int] | None = None,
+        program: StatefulProgram | None = None,
     ) -> None:
         self.checked = checked
-        self.stateful = stateful_program(checked)
+        self.stateful = program or stateful_program(checked)
         self.arities = self.stateful.arities
         self.keys = {name: 0 if arity else -1 for name, arity in self.arities.items()} | dict(keys or {})
         for name, column in (keys or {}).items():
@@ -63,10 +68,10 @@ class SharedProgram:
         found: list[PlannedPhase] = []
         for phase in phases_of(self.stateful):
             if phase.whole:
-                found += [PlannedPhase(phase, gather=True), PlannedPhase(phase)]
+                found += [PlannedPhase(Does.GATHER, phase), PlannedPhase(Does.EVALUATE, phase)]
             else:
                 plans = pivot_plans(phase.rules, phase.relations, self.estimate)
-                found.append(PlannedPhase(phase, tuple(plans)))
+                found.append(PlannedPhase(Does.MATCH, phase, tuple(plans)))
         return tuple(found)
 
     @cached_property
@@ -86,12 +91,12 @@ class SharedProgram:
         found = {database.encode(arg) for rule in self.rules for arg in rule.args if isinstance(arg, Const)}
         return np.array(sorted(found), np.int64)
 
-    def held(self, database: Database, functors: Functors, partition: Partition, me: int) -> Held:
-        """What a worker has in the beginning: nothing, in relations of this database."""
-        relations = {name: database.create(name, arity, stateful=True) for name, arity in self.arities.items()}
+    def held(self, context: Context, partition: Partition, me: int) -> Held:
+        """What a worker has in the beginning: relations of its database, and no knowledge of others."""
+        database: Database = context.database
         return Held(
-            Prepared(self.checked, functors).context(database),
-            LamportClock(relations),
+            context,
+            LamportClock({name: database[name] for name in self.arities}),
             Occurrences(database, self.positions.count, partition.size),
             self.positions,
             partition,
@@ -122,7 +127,7 @@ class Cluster:
         self.program, self.partition = program, partition
         self._dictionaries, self._chunk = dictionaries, chunk
         functors = functors or {}
-        self.held = [program.held(self._database(), functors, partition, me) for me in range(partition.size)]
+        self.held = [program.held(self._context(functors), partition, me) for me in range(partition.size)]
         first = AtFirst(program.checked, program.stateful, functors, self._database(), limits or Limits())
         self._parts = [
             (transport, held, first if me == FIRST else None, tallies[me] if tallies else None)
@@ -136,13 +141,21 @@ class Cluster:
         made.share_dictionaries(self._dictionaries)
         return made
 
-    def load(self, facts: Mapping[str, Words]) -> None:
-        """Share out facts; the workers are ready then."""
+    def _context(self, functors: Functors) -> Context:
+        database = self._database()
+        for name, arity in self.program.arities.items():
+            database.create(name, arity, stateful=True)
+        return Prepared(self.program.checked, functors).context(database)
+
+    def load(self, facts: Mapping[str, Words], introduced: bool = True) -> None:
+        """Share out facts; the workers are ready then. If they are not `introduced` to each other, they begin with
+        that."""
         shares = Shares(facts, self.held[0])
         for held in self.held:
-            shares.give(held)
+            shares.give(held, introduced)
+        phases = (*(() if introduced else INTRODUCTIONS), *self.program.phases)
         self.servers = [
-            self.server_class(transport, held, self.program.phases, self._detector, first, tally)
+            self.server_class(transport, held, phases, self._detector, first, tally)
             for transport, held, first, tally in self._parts
         ]
 

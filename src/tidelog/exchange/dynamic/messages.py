@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from tidelog.plain import dataclass
 from tidelog.wire.messages import Message
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,16 @@ class Noted(Message):
 
 
 @dataclass(frozen=True)
+class Occurring(Message):
+    """Before anything is derived: values, each with a position and a worker where it occurs."""
+
+    phase: int
+    values: Array
+    positions: Array
+    workers: Array
+
+
+@dataclass(frozen=True)
 class GatheredRows(Message):
     """Rows of a relation for the worker that evaluates a stratum for all."""
 
@@ -99,5 +109,15 @@ class PhaseEnded(Message):
     phase: int
 
 
-Work = PartialMatches | DerivedFacts | Announcement | Noted | GatheredRows
-KINDS = (PartialMatches, DerivedFacts, Announcement, Noted, GatheredRows, RingToken, Acknowledged, PhaseEnded)
+Work = PartialMatches | DerivedFacts | Announcement | Noted | Occurring | GatheredRows
+KINDS = (
+    PartialMatches,
+    DerivedFacts,
+    Announcement,
+    Noted,
+    Occurring,
+    GatheredRows,
+    RingToken,
+    Acknowledged,
+    PhaseEnded,
+)

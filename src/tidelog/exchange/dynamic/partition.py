@@ -17,7 +17,8 @@ from tidelog.plain import dataclass
 
 
 class Partition(Protocol):
-    size: int
+    @property
+    def size(self) -> int: ...
 
     def owners(self, words: Words) -> Places:
         """For each value, the worker whose it is."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 
 import numpy as np
 
@@ -18,12 +19,14 @@ from tidelog.evaluate.bindings import Words
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.clocks import Times
 from tidelog.exchange.dynamic.gathering import AtFirst
+from tidelog.exchange.dynamic.introductions import Introductions
 from tidelog.exchange.dynamic.known_places import IN_HEAD
 from tidelog.exchange.dynamic.messages import (
     Announcement,
     DerivedFacts,
     GatheredRows,
     Noted,
+    Occurring,
     PartialMatches,
     PhaseEnded,
     Work,
@@ -32,25 +35,38 @@ from tidelog.exchange.dynamic.occurrences import UNTOLD
 from tidelog.exchange.dynamic.owned_facts import OwnedFacts
 from tidelog.exchange.dynamic.partial_matches import Derived, Held, Matching, Outgoing
 from tidelog.exchange.dynamic.termination import Detector, MakeDetector
-from tidelog.exchange.dynamic.tours import Posted
 from tidelog.exchange.homes import FIRST
-from tidelog.exchange.transport import Transport
-from tidelog.exchange.waves import narrow
+from tidelog.exchange.transport import PeerFailed, Transport
+from tidelog.exchange.waves import GaveUp, narrow
 from tidelog.plain import dataclass
-from tidelog.plan.exchange.phases import AsyncPhase, PivotPlan
+from tidelog.plan.exchange.phases import NOTHING, AsyncPhase, PivotPlan
 from tidelog.wire.messages import Message
 
 MOST_PIVOTS = 1 << 14
 """Facts that become pivots in one piece of work."""
 
 
+class Does(Enum):
+    """What is done in a phase: say which values one has; say who else has them; match rules; send to the first worker
+    what a stratum reads; have it evaluated there."""
+
+    INTRODUCE = 0
+    INFORM = 1
+    MATCH = 2
+    GATHER = 3
+    EVALUATE = 4
+
+
 @dataclass(frozen=True)
 class PlannedPhase:
-    """A phase with its plans. One that a worker evaluates for all comes twice: to gather what it reads, and to run."""
+    """A phase with its plans."""
 
-    phase: AsyncPhase
+    does: Does
+    phase: AsyncPhase = NOTHING
     plans: tuple[PivotPlan, ...] = ()
-    gather: bool = False
+
+
+INTRODUCTIONS = (PlannedPhase(Does.INTRODUCE), PlannedPhase(Does.INFORM))
 
 
 class Tally:
@@ -91,7 +107,7 @@ class Server:
         self._numbers = {name: number for number, name in enumerate(self.names)}
         self.owned = self.owning_class(held, self.names, self._stored)
         self.pivoted: dict[str, int] = dict.fromkeys(self.names, 0)  # rows before this one have been pivots
-        self._at_first = at_first
+        self._at_first, self._introductions = at_first, Introductions(held)
         self._later: defaultdict[int, list[tuple[int, Message]]] = defaultdict(list)
         self._facts: list[DerivedFacts] = []
         self._announcements: list[tuple[int, Announcement]] = []
@@ -119,24 +135,32 @@ class Server:
         for name in self.names:
             if name not in self.matching.by_pivot:
                 self.pivoted[name] = held.context.database[name].count
-        if planned.phase.whole:
-            self._evaluate_whole(planned)
+        self._open(planned)
         for sender, message in self._later.pop(number, []):
             self._sort(sender, message)
 
-    def _evaluate_whole(self, planned: PlannedPhase) -> None:
-        database, stratum = self.held.context.database, planned.phase.strata[0]
-        if planned.gather:
-            for name in dict.fromkeys((*planned.phase.inputs, *stratum.relations)):
-                if database[name].count:
-                    rows = narrow(database[name].rows())
-                    self._post(FIRST, GatheredRows(self.phase, self._numbers[name], rows))
-            for name in stratum.relations:  # what is given may not stay: all of it comes back from the first
-                database[name].clear()
-                self.held.clock.times[name] = Times(database[name])
-        elif self._at_first is not None:
-            for name, rows in self._at_first.evaluate(planned.phase):
-                self._derived(Derived(name, rows, {}))
+    def _open(self, planned: PlannedPhase) -> None:
+        """What a phase begins with, besides matching."""
+        match planned.does:
+            case Does.INTRODUCE:
+                self._post_all(self._introductions.introduce(self.phase))
+            case Does.INFORM:
+                self._post_all(self._introductions.inform(self.phase))
+            case Does.GATHER:
+                self._gather(planned.phase)
+            case Does.EVALUATE if self._at_first is not None:
+                for name, rows in self._at_first.evaluate(planned.phase):
+                    self._derived(Derived(name, rows, {}))
+
+    def _gather(self, phase: AsyncPhase) -> None:
+        database, own = self.held.context.database, sorted(phase.relations)
+        for name in dict.fromkeys((*phase.inputs, *own)):
+            if database[name].count:
+                rows = narrow(database[name].rows())
+                self._post(FIRST, GatheredRows(self.phase, self._numbers[name], rows))
+        for name in own:  # what is given may not stay: all of it comes back from the first
+            database[name].clear()
+            self.held.clock.times[name] = Times(database[name])
 
     # ---- work
 
@@ -151,8 +175,9 @@ class Server:
         return self._look_for_the_end() or told
 
     def _sort(self, sender: int, message: Message) -> None:
-        assert isinstance(message, Work) or hasattr(message, "phase"), message
-        phase: int = message.phase  # type: ignore[union-attr]
+        if isinstance(message, GaveUp):
+            raise PeerFailed
+        phase: int = message.phase  # type: ignore[attr-defined]
         if phase > self.phase or self.done:
             self._later[phase].append((sender, message))
             return
@@ -175,6 +200,10 @@ class Server:
                 self._announcements.append((sender, message))
             case Noted():
                 self._answers.append(message)
+            case Occurring() if self.phases[self.phase].does is Does.INTRODUCE:
+                self._introductions.hear(message)
+            case Occurring():
+                self._introductions.learn(message)
             case GatheredRows():
                 assert self._at_first is not None
                 self._at_first.gather(self.names[message.relation], message.rows)
@@ -305,7 +334,7 @@ class Server:
             self.detector.sent()
             self.transport.send(to, message)
 
-    def _post_all(self, posted: Iterable[Posted]) -> None:
+    def _post_all(self, posted: Iterable[tuple[int, Work]]) -> None:
         for to, message in posted:
             self._post(to, message)
 

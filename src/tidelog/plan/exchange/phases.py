@@ -52,6 +52,9 @@ class AsyncPhase:
         return tuple(rule for stratum in self.strata for rule in stratum.rules)
 
 
+NOTHING = AsyncPhase(())
+
+
 def phases_of(program: StatefulProgram) -> list[AsyncPhase]:
     found: list[AsyncPhase] = []
     together: list[StatefulStratum] = []
@@ -64,9 +67,9 @@ def phases_of(program: StatefulProgram) -> list[AsyncPhase]:
     for stratum in program.strata:
         if not stratum.defined:
             continue
-        if stratum.whole or stratum.aggregate or stratum.equivalence:
+        if stratum.whole or stratum.best or stratum.aggregate or stratum.equivalence:
             close()
-            found.append(AsyncPhase((stratum,), stratum.whole or "an aggregate"))
+            found.append(AsyncPhase((stratum,), stratum.whole or ("the best" if stratum.best else "an aggregate")))
             continue
         derived = {name for other in together for name in other.relations}
         if not derived.isdisjoint(_negated(stratum.rules)):
