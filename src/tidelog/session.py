@@ -86,6 +86,7 @@ class Session:
     With `workers`, the relations are shared out to so many processes (on Spark: tasks), which evaluate together.
     `placement` says where relations are that should not be where the planner puts them: by the attribute whose value
     decides, by several for copies, or "replicate" to have all of one at every worker, as `.decl e(…) replicate` does.
+    With the strategy "async" workers evaluate without rounds, from scratch in every epoch, each tuple at one of them.
 
     `macros` are the preprocessor's, such as `{"SIZE": "3"}`, and `include` the folders in which a program's file looks
     for those that it includes.

@@ -32,7 +32,7 @@ from tidelog.store import Database, Relation
 if TYPE_CHECKING:
     from tidelog.epochs.one_store import Strategy
 
-STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch", "async")
+STRATEGIES = ("elastic", "update", "update-paper", "counting", "batch")
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,9 @@ class Settings:
 
     def check(self) -> None:
         report = Report()
-        if self.strategy not in STRATEGIES:
-            help = did_you_mean(self.strategy, STRATEGIES) or f"it is one of {', '.join(STRATEGIES)}"
+        known = (*STRATEGIES, ASYNC)
+        if self.strategy not in known:
+            help = did_you_mean(self.strategy, known) or f"it is one of {', '.join(known)}"
             report.error("TL1106", f"there is no strategy `{self.strategy}`", help=help)
         if not self.switch >= 0:
             report.error("TL1106", f"the switch {self.switch} is negative",

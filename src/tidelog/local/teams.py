@@ -121,7 +121,8 @@ def _async_engine(
         raise error("TL1286", "workers without rounds run on this machine only", help="leave `spark` away")
     program = front.state.program
     refuse_async(front.state.checked, program, order.said)
-    hire = partial(process_workers, size, async_worker, order, (*KINDS, *ASYNC_KINDS))
+    shared = replace(order, limits=shared_memory(order.limits, size))
+    hire = partial(process_workers, size, async_worker, shared, (*KINDS, *ASYNC_KINDS))
     return WorkersEngine(
         ManyAnew(hire, front, alone(program, order.said), options.limits, observer), options.policy("batch")
     )
