@@ -164,7 +164,7 @@ def universities(workers: int, departments: int = 1) -> Facts:
         for _ in range(departments):
             department = new("Department")
             say("subOrganizationOf", department, university)
-            teachers, courses, graduate = [], [], []
+            teachers, courses, graduate = list[int](), list[int](), list[int]()
             for kind, count in (("FullProfessor", 3), ("AssociateProfessor", 4), ("Lecturer", 2)):
                 for _ in range(count):
                     teacher = new(kind)
