@@ -15,7 +15,7 @@ from tidelog.errors import TidelogError
 from tidelog.evaluate.limits import Limits
 from tidelog.exchange.dynamic.async_worker import AsyncWorker, alone
 from tidelog.exchange.front import Front
-from tidelog.exchange.many import ManyAnew
+from tidelog.exchange.many_anew import ManyAnew
 from tidelog.exchange.seeded import Seeded
 from tidelog.exchange.turns import SeededLine, in_turns
 from tidelog.exchange.workers_engine import WorkersEngine
