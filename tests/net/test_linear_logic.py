@@ -7,16 +7,15 @@ from itertools import product
 import pytest
 
 from tidelog.errors import InternalError, TidelogError
-from tidelog.net.linear import Context, Search, Sequent, show_macros
+from tidelog.net.linear import Contexts, Search, Sequent, show_macros
 from tidelog.net.linear.formulas import (
-    Atom,
+    AtomFormula,
     Bang,
     Bottom,
     Compared,
     Definition,
     Dual,
     Equal,
-    Exists,
     Forall,
     Formula,
     One,
@@ -24,6 +23,7 @@ from tidelog.net.linear.formulas import (
     Plus,
     Quest,
     Tensor,
+    ThereIs,
     Top,
     With,
     Zero,
@@ -39,7 +39,7 @@ from tidelog.net.linear.terms import (
     TEST,
     UNBOUNDED,
     UPD,
-    Index,
+    ContextIndex,
     Var,
     auxiliary,
     below,
@@ -49,7 +49,7 @@ from tidelog.net.linear.terms import (
     view,
 )  # fmt: skip
 
-A, B, C = (Atom(Index("view", n)) for n in "abc")
+A, B, C = (AtomFormula(ContextIndex("view", n)) for n in "abc")
 NA, NB, NC = Dual(A), Dual(B), Dual(C)
 X = Var("X")
 INDEXES = [
@@ -58,10 +58,10 @@ INDEXES = [
 ]  # fmt: skip
 
 
-def provable(*formulas: Formula, context: Context | None = None) -> bool:
-    start = Sequent(context or Context(), formulas)
+def provable(*formulas: Formula, context: Contexts | None = None) -> bool:
+    start = Sequent(context or Contexts(), formulas)
     for negative in formulas:
-        if negative.positive is False and not isinstance(negative, Atom):
+        if negative.positive is False and not isinstance(negative, AtomFormula):
             raise AssertionError("give a stable sequent")
     return Search(20_000).derive(start) is not None
 
@@ -78,7 +78,7 @@ def whole(formula: Formula) -> bool:
         Par(With(A, B), Plus(NA, NB)), Par(A, Plus(NA, NB)), Par(Tensor(NA, NB), Par(B, A)), Par(Top(), A),
         Par(Par(A, Par(B, C)), Tensor(Tensor(NA, NB), NC)), With(One(), Par(A, NA)), Bang(MINIMAL, Par(A, NA)),
         Par(Quest(MAXIMAL, Tensor(NA, Bottom())), Par(A, Par(A, One()))), Par(Quest(MAXIMAL, NA), One()),
-        Forall(("X",), Par(Atom(view("p"), (X,)), Exists(("Y",), Dual(Atom(view("p"), (Var("Y"),)))))),
+        Forall(("X",), Par(AtomFormula(view("p"), (X,)), ThereIs(("Y",), Dual(AtomFormula(view("p"), (Var("Y"),)))))),
         Par(Tensor(NA, Par(B, NB)), A), Plus(Zero(), One()), Equal(1, 1), Compared("<", 1, 2),
     ],
 )  # fmt: skip
@@ -112,11 +112,11 @@ def test_a_bang_asks_of_the_contexts_what_the_order_says() -> None:
     for banged, held in product(INDEXES, INDEXES):
         if held.kind in ("hat", "-∞"):
             continue
-        above = Context().add(held, Atom(held)).above(banged)
+        above = Contexts().add(held, AtomFormula(held)).above(banged)
         if below(banged, held):
-            assert above == Context().add(held, Atom(held))
+            assert above == Contexts().add(held, AtomFormula(held))
         else:
-            assert above == (Context() if held in UNBOUNDED else None)
+            assert above == (Contexts() if held in UNBOUNDED else None)
     assert not below(hat(view("p")), view("p"))
     assert not any(below(TEST, i) for i in (UPD, PICKED, EXEC))
     assert all(below(TEST, i) for i in (RULES, QUERY, view("p"), updated("p")))
@@ -126,45 +126,45 @@ def test_a_hat_can_only_be_banged_when_its_contexts_are_empty() -> None:
     one = Bang(hat(view("a")), One())
     goal = Bang(hat(view("a")), NB)
     assert provable(one)
-    assert not provable(goal, context=Context().add(view("a"), A).add(view("b"), B))
-    assert provable(goal, context=Context().add(view("b"), B))
-    assert not provable(Tensor(NB, One()), context=Context().add(view("a"), A).add(view("b"), B))
+    assert not provable(goal, context=Contexts().add(view("a"), A).add(view("b"), B))
+    assert provable(goal, context=Contexts().add(view("b"), B))
+    assert not provable(Tensor(NB, One()), context=Contexts().add(view("a"), A).add(view("b"), B))
 
 
 def test_nothing_may_be_left_in_the_linear_context_under_a_bang() -> None:
     assert not provable(Bang(MINIMAL, NA), A)
-    assert provable(Bang(MINIMAL, NA), context=Context().add(view("a"), A))
+    assert provable(Bang(MINIMAL, NA), context=Contexts().add(view("a"), A))
 
 
 def test_unbounded_formulas_may_be_used_often_or_never_linear_ones_exactly_once() -> None:
-    rule = Context().add(RULES, Atom(RULES, (1,)))
-    use = Dual(Atom(RULES, (1,)))
+    rule = Contexts().add(RULES, AtomFormula(RULES, (1,)))
+    use = Dual(AtomFormula(RULES, (1,)))
     for times in range(4):
         goal: Formula = One()
         for _ in range(times):
             goal = Tensor(use, goal)
         assert provable(goal, context=rule)
-    one_a = Context().add(view("a"), A)
+    one_a = Contexts().add(view("a"), A)
     assert [provable(g, context=one_a) for g in (One(), NA, Tensor(NA, NA))] == [False, True, False]
 
 
 def test_an_atom_lives_in_the_context_it_is_named_after() -> None:
     for index in (view("b"), MINIMAL, TEST):
         with pytest.raises(InternalError):
-            Context().add(index, A)
+            Contexts().add(index, A)
 
 
 # ---- instructions
 
 
-def store(name: str, *values: int) -> Context:
-    context = Context()
+def store(name: str, *values: int) -> Contexts:
+    context = Contexts()
     for value in values:
-        context = context.add(view(name), Atom(view(name), (value,)))
+        context = context.add(view(name), AtomFormula(view(name), (value,)))
     return context
 
 
-def run(program: Formula, context: Context) -> list[Context]:
+def run(program: Formula, context: Contexts) -> list[Contexts]:
     """The different contexts in which a program can end."""
     search, ended, seen, pending = Search(commit=False), [], set(), [Sequent(context, (program,))]
     while pending:
@@ -192,7 +192,7 @@ def test_load_and_unload_add_and_take_one_element() -> None:
 def test_loop_ends_only_when_its_context_is_empty() -> None:
     drop = Loop(view("p"), ("v",), Unload(view("q"), (Var("v"),), Load((0,), view("r"), Tensor(One(), End()))), End())
     assert run(drop, store("p", 1)) == []
-    assert run(Loop(view("p"), ("v",), End(), End()), store("p")) == [Context()]
+    assert run(Loop(view("p"), ("v",), End(), End()), store("p")) == [Contexts()]
 
 
 @pytest.mark.parametrize("elements", [(), (1,), (1, 2, 3), (1, 1, 2)])
@@ -211,7 +211,7 @@ def test_copy_leaves_its_source_as_it_was() -> None:
 
 
 def test_a_search_without_end_is_stopped_by_the_limit() -> None:
-    grows = Context().add(MAXIMAL, Bang(MINIMAL, Load((1,), view("p"), End())))
+    grows = Contexts().add(MAXIMAL, Bang(MINIMAL, Load((1,), view("p"), End())))
     search = Search(5_000)
     with pytest.raises(TidelogError, match="TL1090"):
         search.derive(Sequent(grows))
@@ -226,13 +226,13 @@ class Again(Definition):
 
 
 def test_a_search_that_comes_back_to_where_it_was_ends() -> None:
-    assert Search(5_000).derive(Sequent(Context(), [Loop(view("p"), ("v",), End(), Again())])) is None
+    assert Search(5_000).derive(Sequent(Contexts(), [Loop(view("p"), ("v",), End(), Again())])) is None
 
 
 def test_splitting_many_resources_is_stopped_by_the_limit() -> None:
-    many = Context()
+    many = Contexts()
     for i in range(60):
-        many = many.add(view("p"), Atom(view("p"), (i,)))
+        many = many.add(view("p"), AtomFormula(view("p"), (i,)))
     with pytest.raises(TidelogError, match="TL1090"):
         Search(5_000).derive(Sequent(many, [Tensor(Tensor(One(), One()), NA)]))
 
@@ -243,25 +243,25 @@ def test_a_deep_formula_is_refused() -> None:
         deep = Tensor(One(), deep)
     for formula in (deep, Bang(MINIMAL, Par(Bottom(), deep))):
         with pytest.raises(TidelogError, match="TL1091"):
-            Search().derive(Sequent(Context(), [formula]))
+            Search().derive(Sequent(Contexts(), [formula]))
 
 
 @pytest.mark.parametrize(
     ("formula", "says"),
     [
-        (Exists(("X",), Atom(view("p"), (X,))), "focus ends before X has a value"),
-        (Exists(("X",), Compared("<", X, 1)), "before its variables have values"),
-        (Exists(("X",), Dual(Atom(view(X)))), "is not known when focus reaches it"),
+        (ThereIs(("X",), AtomFormula(view("p"), (X,))), "focus ends before X has a value"),
+        (ThereIs(("X",), Compared("<", X, 1)), "before its variables have values"),
+        (ThereIs(("X",), Dual(AtomFormula(view(X)))), "is not known when focus reaches it"),
     ],
 )
 def test_a_variable_that_nothing_determines_is_refused(formula: Formula, says: str) -> None:
     with pytest.raises(TidelogError, match=says) as raised:
-        Search().derive(Sequent(Context(), [formula]))
+        Search().derive(Sequent(Contexts(), [formula]))
     assert raised.value.codes == ("TL1091",)
 
 
 def test_a_proof_prints_its_conclusions_and_rules() -> None:
-    proof = Search().derive(Sequent(Context().add(view("a"), A), [Tensor(NA, Par(B, NB))]))
+    proof = Search().derive(Sequent(Contexts().add(view("a"), A), [Tensor(NA, Par(B, NB))]))
     assert proof is not None
     assert show_macros(proof) == (
         "⊢ a{·} : ((a)^⊥ ⊗ (b ⅋ (b)^⊥)) ⇑ ·\n"

@@ -11,7 +11,7 @@ from benchmarks.lubm.measure import QUERIES
 
 from tidelog.rdf import Graph
 from tidelog.rdf.sparql import query
-from tidelog.rdf.sparql.answers import Rows
+from tidelog.rdf.sparql.answers import SolutionRows
 
 DATA, ONTOLOGY = SHARED / "lubm-1.nt.xz", SHARED / "univ-bench.owl"
 pytestmark = pytest.mark.skipif(not (DATA.exists() and ONTOLOGY.exists()), reason=f"no LUBM(1,0) in {SHARED}")
@@ -25,7 +25,7 @@ def lubm() -> Iterator[Graph]:
 
 def counts(graph: Graph) -> tuple[int, ...]:
     rows = [query(path.read_text(encoding="utf-8"), graph) for path in sorted(Path(QUERIES).glob("*.rq"))]
-    return tuple(len(found) for found in rows if isinstance(found, Rows))
+    return tuple(len(found) for found in rows if isinstance(found, SolutionRows))
 
 
 def test_the_14_queries_give_the_published_counts(lubm: Graph) -> None:

@@ -12,7 +12,7 @@ from tidelog.errors import TidelogError
 from tidelog.rdf import Graph
 from tidelog.rdf.axioms import SAME_AS, Triple
 from tidelog.rdf.sparql import query, update
-from tidelog.rdf.sparql.answers import Rows
+from tidelog.rdf.sparql.answers import SolutionRows
 
 ONTOLOGY = """
 @prefix : <http://e/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
@@ -106,7 +106,7 @@ def merged(given: list[Triple], folder: Path, **options: object) -> Graph:
 
 def rows(text: str, graph: Graph) -> list[tuple[str | None, ...]]:
     found = query(f"PREFIX : <http://e/> PREFIX owl: <http://www.w3.org/2002/07/owl#> {text}", graph)
-    assert isinstance(found, Rows)
+    assert isinstance(found, SolutionRows)
     return sorted(zip(*found.to_arrow().to_pydict().values(), strict=True))
 
 

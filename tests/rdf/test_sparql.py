@@ -6,7 +6,7 @@ import pytest
 from naive_triples import NaiveTriples
 
 from tidelog.errors import TidelogError
-from tidelog.rdf.sparql.answers import MadeTriples, Rows, ask
+from tidelog.rdf.sparql.answers import MadeTriples, SolutionRows, ask
 
 ox = pytest.importorskip("pyoxigraph")
 
@@ -25,14 +25,14 @@ def triples() -> NaiveTriples:
     return NaiveTriples((str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads)
 
 
-def shown(rows: Rows) -> list[tuple[str | None, ...]]:
+def shown(rows: SolutionRows) -> list[tuple[str | None, ...]]:
     """The rows with short texts: what stands behind the prefix, or the literal's own text."""
     return [tuple(term and term.lexical.removeprefix("http://e/") for term in row) for row in rows.terms()]
 
 
 def asked(query: str, triples: NaiveTriples) -> list[tuple[str | None, ...]]:
     found = ask(f"PREFIX : <http://e/> {query}", triples)
-    assert isinstance(found, Rows)
+    assert isinstance(found, SolutionRows)
     return shown(found)
 
 
@@ -173,7 +173,7 @@ def test_order(name: str, triples: NaiveTriples) -> None:
 )
 def test_the_columns_are_those_that_are_asked_for_in_order(query: str, names: list[str], triples: NaiveTriples) -> None:
     found = ask(f"PREFIX : <http://e/>\n{query}", triples)
-    assert isinstance(found, Rows)
+    assert isinstance(found, SolutionRows)
     assert found.to_arrow().column_names == names
 
 

@@ -13,7 +13,7 @@ from tidelog.errors import TidelogError
 from tidelog.evaluate.limits import Limits
 from tidelog.rdf.graph import Graph
 from tidelog.rdf.sparql import query
-from tidelog.rdf.sparql.answers import Rows
+from tidelog.rdf.sparql.answers import SolutionRows
 from tidelog.rdf.sparql.graph_triples import GraphTriples
 from tidelog.rdf.sparql.triples import Place
 from tidelog.room import resident_bytes
@@ -73,7 +73,7 @@ def test_the_queries_of_lubm_give_what_pyoxigraph_gives(department: Path) -> Non
         store.bulk_load(path=str(department.with_name("all.nt")), format=ox.RdfFormat.N_TRIPLES)
         for path in QUERIES:
             rows = query(path.read_text(), graph)
-            assert isinstance(rows, Rows)
+            assert isinstance(rows, SolutionRows)
             expected = sorted(tuple(str(term) for term in row) for row in store.query(path.read_text()))
             assert sorted(tuple(str(term and term.text) for term in row) for row in rows.terms()) == expected
             counts.append(len(rows))

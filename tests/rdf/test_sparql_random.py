@@ -13,8 +13,8 @@ from random_queries import RandomQuery, random_expressions, random_turtle, rando
 
 from tidelog.rdf.graph import Graph
 from tidelog.rdf.sparql import update
-from tidelog.rdf.sparql.answers import Rows, ask
-from tidelog.rdf.sparql.terms import Kind, Term, parse_term
+from tidelog.rdf.sparql.answers import SolutionRows, ask
+from tidelog.rdf.sparql.terms import RdfTerm, TermKind, parse_term
 
 ox = pytest.importorskip("pyoxigraph")
 
@@ -22,9 +22,9 @@ CASES = int(os.environ.get("TIDELOG_FUZZ", "200"))
 BATCH = 50
 
 
-def comparable(term: Term | None) -> Any:
+def comparable(term: RdfTerm | None) -> Any:
     """A term as both write it: numbers by their value, since pyoxigraph spells doubles in its own way."""
-    if term is None or term.kind is Kind.BLANK:
+    if term is None or term.kind is TermKind.BLANK:
         return term and term.text
     value = term.number
     if isinstance(value, float):
@@ -34,7 +34,7 @@ def comparable(term: Term | None) -> Any:
 
 def by_tidelog(query: str, triples: NaiveTriples) -> Any:
     found = ask(query, triples)
-    if isinstance(found, Rows):
+    if isinstance(found, SolutionRows):
         return Counter(tuple(map(comparable, row)) for row in found.terms())
     return found
 

@@ -6,7 +6,7 @@ import pytest
 
 from tidelog.errors import TidelogError
 from tidelog.rdf.graph import Graph
-from tidelog.rdf.sparql.answers import Rows, ask
+from tidelog.rdf.sparql.answers import SolutionRows, ask
 from tidelog.rdf.sparql.graph_triples import GraphTriples
 from tidelog.rdf.sparql.update import Updated, update
 
@@ -27,7 +27,7 @@ def graph() -> Graph:
 
 def pairs(graph: Graph, predicate: str) -> set[str]:
     rows = ask(f"{P}SELECT ?x ?y {{ ?x :{predicate} ?y }}", GraphTriples(graph))
-    assert isinstance(rows, Rows)
+    assert isinstance(rows, SolutionRows)
     return {" ".join(term.lexical.removeprefix("http://e/") for term in row if term) for row in rows.terms()}
 
 
@@ -81,7 +81,7 @@ def test_data_that_is_inserted_and_then_deleted_is_not_there(graph: Graph) -> No
 def test_a_label_is_one_new_blank_node_in_an_operation(graph: Graph) -> None:
     update(P + "INSERT DATA { _:x :p :a . _:x :q :b } ; INSERT DATA { _:y :r :c }", graph)
     rows = ask(P + "SELECT ?x { ?x :p :a ; :q :b }", GraphTriples(graph))
-    assert isinstance(rows, Rows)
+    assert isinstance(rows, SolutionRows)
     assert len(rows) == 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from naive_triples import NaiveTriples
 
-from tidelog.rdf.sparql.answers import Rows, ask
-from tidelog.rdf.sparql.terms import Term, literal, parse_term
+from tidelog.rdf.sparql.answers import SolutionRows, ask
+from tidelog.rdf.sparql.terms import RdfTerm, literal, parse_term
 
 pytest.importorskip("rdflib")
 
@@ -98,15 +98,15 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Term | None]:
+def found() -> dict[str, RdfTerm | None]:
     """All expressions computed by few queries: a query's text costs more than its answer."""
     nothing, expressions = NaiveTriples([]), list(CASES)
-    values: dict[str, Term | None] = {}
+    values: dict[str, RdfTerm | None] = {}
     for first in range(0, len(expressions), 30):
         some = expressions[first : first + 30]
         made = " ".join(f"(({text}) AS ?v{i})" for i, text in enumerate(some))
         rows = ask(f"PREFIX xsd: <{XSD}> SELECT {made} {{}}", nothing)
-        assert isinstance(rows, Rows)
+        assert isinstance(rows, SolutionRows)
         values.update(zip(some, next(iter(rows.terms())), strict=True))
     return values
 
@@ -120,7 +120,7 @@ def full(short: str) -> str:
 
 
 @pytest.mark.parametrize("expression", CASES)
-def test_an_expression_gives(expression: str, found: dict[str, Term | None]) -> None:
+def test_an_expression_gives(expression: str, found: dict[str, RdfTerm | None]) -> None:
     expected, term = CASES[expression], found[expression]
     assert (term and term.text) == (expected and full(expected))
 
@@ -134,7 +134,7 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_term_taken_apart_and_put_together_is_the_same(text: str) -> None:
     term = parse_term(text)
-    assert Term(term.kind, term.lexical, term.datatype, term.language).text == text
+    assert RdfTerm(term.kind, term.lexical, term.datatype, term.language).text == text
 
 
 def test_terms_are_written_as_pyoxigraph_writes_them() -> None:

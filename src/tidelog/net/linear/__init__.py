@@ -1,7 +1,7 @@
 """Network Datalog in linear logic with subexponentials (paper 004): formulas, focused search, PSN^ν- and SN-proofs."""
 
 from tidelog.net.linear.commands import basic_commands
-from tidelog.net.linear.contexts import Context, Sequent
+from tidelog.net.linear.contexts import Contexts, Sequent
 from tidelog.net.linear.derivation import show_macros, show_proof, show_sequent
 from tidelog.net.linear.encoding import EncodedState, decode, encode
 from tidelog.net.linear.focus import DEFAULT_LIMIT, Focus, MacroRule, RuleStep
@@ -11,7 +11,7 @@ from tidelog.net.linear.verify import verify
 
 __all__ = [
     "DEFAULT_LIMIT",
-    "Context",
+    "Contexts",
     "EncodedState",
     "Execution",
     "Focus",

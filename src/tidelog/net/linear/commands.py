@@ -16,11 +16,11 @@ from tidelog.net.linear.formulas import (
     Continue,
     Definition,
     Equal,
-    Exists,
     Formula,
     NoValue,
     Plus,
     Tensor,
+    ThereIs,
     Top,
     Unmatched,
 )
@@ -37,8 +37,8 @@ from tidelog.net.linear.terms import (
     UPD,
     Assign,
     Check,
+    ContextScan,
     DeltaRule,
-    Scan,
     Var,
     auxiliary,
     delta,
@@ -108,13 +108,13 @@ class ExecBody(Definition):
             return Load((self.rule.head, substitute(self.rule.head_args, known), self.rule.sign), UPD, self.then)
         element = self.rule.body[self.place]
         match element:
-            case Scan(source=index, pattern=pattern):
+            case ContextScan(source=index, pattern=pattern):
                 work = auxiliary(index.of, self.place + 1)
                 wanted, tuple_ = substitute(pattern, known), Var(ELEMENT)
                 new = tuple(dict.fromkeys(variables(wanted)))
                 fits = Tensor(Equal(tuple_, wanted), self._next(new, Continue()))
                 differs = Tensor(Unmatched(tuple_, wanted), Continue())
-                body = Plus(Exists(new, fits) if new else fits, differs)
+                body = Plus(ThereIs(new, fits) if new else fits, differs)
                 return copy(index, auxiliary(index.of, 0), work, Loop(work, (ELEMENT,), body, self.then))
             case Check(op=op, left=left, right=right):
                 left, right = substitute(left, known), substitute(right, known)
@@ -123,7 +123,7 @@ class ExecBody(Definition):
             case Assign(name=name, value=value):
                 value = substitute(value, known)
                 given = Tensor(Equal(value, Var(name), self.rule.label), self._next((name,), self.then))
-                return Plus(Exists((name,), given), Tensor(NoValue(value, self.rule.label), self.then))
+                return Plus(ThereIs((name,), given), Tensor(NoValue(value, self.rule.label), self.then))
 
     def _next(self, new: tuple[str, ...], then: Formula) -> Formula:
         return ExecBody(self.rule, self.place + 1, (*self.known, *((n, Var(n)) for n in new)), then)
@@ -146,14 +146,14 @@ def _either(on_insertion: Formula, on_deletion: Formula) -> Formula:
 
 _UPDATE = (P, L, U)
 _DEFINITIONS: dict[str, Formula] = {
-    "pick": Exists(
+    "pick": ThereIs(
         ("P", "L", "U"),
         Unload(
             UPD, _UPDATE,
             Load(_UPDATE, PICKED, _either(Load((L,), updated(P), End()), Unload(updated(P), (L,), End()))),
         ),
     ),
-    "fire": Exists(
+    "fire": ThereIs(
         ("P", "L", "U", "R"),
         Unload(
             PICKED, _UPDATE,
@@ -163,9 +163,9 @@ _DEFINITIONS: dict[str, Formula] = {
             ),
         ),
     ),
-    "update": Exists(
+    "update": ThereIs(
         ("P", "L", "U"),
         Unload(EXEC, _UPDATE, _either(Load((L,), view(P), End()), Unload(view(P), (L,), End()))),
     ),
-    "query": Bang(TEST, Exists(("S", "L"), Unload(QUERY, (S, L), Unload(view(S), (L,), Top())))),
+    "query": Bang(TEST, ThereIs(("S", "L"), Unload(QUERY, (S, L), Unload(view(S), (L,), Top())))),
 }  # fmt: skip

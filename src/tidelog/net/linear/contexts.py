@@ -13,49 +13,51 @@ from itertools import product
 from typing import Any
 
 from tidelog.errors import InternalError
-from tidelog.net.linear.formulas import Atom, Formula
-from tidelog.net.linear.terms import MAXIMAL, MINIMAL, QUERY, RULES, UNBOUNDED, Index, below, show_term
+from tidelog.net.linear.formulas import AtomFormula, Formula
+from tidelog.net.linear.terms import MAXIMAL, MINIMAL, QUERY, RULES, UNBOUNDED, ContextIndex, below, show_term
 
 Multiset = dict[Formula, int]
 NEVER_HOLD = ("hat", "-∞")
 """Kinds of indexes that only stand under a bang: nothing is stored there."""
 
 
-class Context:
+class Contexts:
     """Empty contexts are not kept. `compound` are the indexes whose contexts may hold other formulas than atoms."""
 
-    def __init__(self, contents: dict[Index, Multiset] | None = None, compound: frozenset[Index] = frozenset()) -> None:
+    def __init__(
+        self, contents: dict[ContextIndex, Multiset] | None = None, compound: frozenset[ContextIndex] = frozenset()
+    ) -> None:
         self._contents = contents or {}
         self.compound = compound
 
     @staticmethod
-    def of(formulas: Iterable[tuple[Index, Formula, int]]) -> Context:
+    def of(formulas: Iterable[tuple[ContextIndex, Formula, int]]) -> Contexts:
         """The context that holds each formula so many times."""
-        contents: dict[Index, Multiset] = {}
-        compound: set[Index] = set()
+        contents: dict[ContextIndex, Multiset] = {}
+        compound: set[ContextIndex] = set()
         for index, formula, count in formulas:
-            if index.kind in NEVER_HOLD or (isinstance(formula, Atom) and formula.index != index):
+            if index.kind in NEVER_HOLD or (isinstance(formula, AtomFormula) and formula.index != index):
                 raise InternalError(f"{formula} cannot be stored in {index}")
             inside = contents.setdefault(index, {})
             inside[formula] = 1 if index in UNBOUNDED else inside.get(formula, 0) + count
-            if not isinstance(formula, Atom):
+            if not isinstance(formula, AtomFormula):
                 compound.add(index)
-        return Context(contents, frozenset(compound))
+        return Contexts(contents, frozenset(compound))
 
-    def __getitem__(self, index: Index) -> Multiset:
+    def __getitem__(self, index: ContextIndex) -> Multiset:
         return self._contents.get(index, {})
 
-    def __iter__(self) -> Iterator[Index]:
+    def __iter__(self) -> Iterator[ContextIndex]:
         return iter(self._contents)
 
-    def add(self, index: Index, formula: Formula, count: int = 1) -> Context:
+    def add(self, index: ContextIndex, formula: Formula, count: int = 1) -> Contexts:
         """𝒦 +_l F. An atom must be stored in the context that it is named after."""
-        one = Context.of([(index, formula, count)])
+        one = Contexts.of([(index, formula, count)])
         inside = dict(self[index])
         inside[formula] = 1 if index in UNBOUNDED else inside.get(formula, 0) + count
         return self._with(index, inside, self.compound | one.compound)
 
-    def remove(self, index: Index, formula: Formula) -> Context:
+    def remove(self, index: ContextIndex, formula: Formula) -> Contexts:
         """The context after the formula was used: the same, if its index allows contraction."""
         if index in UNBOUNDED:
             return self
@@ -65,15 +67,15 @@ class Context:
             del inside[formula]
         return self._with(index, inside, self.compound)
 
-    def _with(self, index: Index, inside: Multiset, compound: frozenset[Index]) -> Context:
+    def _with(self, index: ContextIndex, inside: Multiset, compound: frozenset[ContextIndex]) -> Contexts:
         contents = self._contents.copy()
         if inside:
             contents[index] = inside
         else:
             del contents[index]
-        return Context(contents, compound)
+        return Contexts(contents, compound)
 
-    def above(self, index: Index) -> Context | None:
+    def above(self, index: ContextIndex) -> Contexts | None:
         """𝒦 ≤_l, the premise of a bang: what l is below stays; if anything linear would have to go, None."""
         if index == MINIMAL:
             return self
@@ -82,14 +84,14 @@ class Context:
         kept = [i for i in self._contents if below(index, i)]
         if any(i not in UNBOUNDED for i in self._contents if i not in kept):
             return None
-        return Context({i: self._contents[i] for i in kept}, self.compound)
+        return Contexts({i: self._contents[i] for i in kept}, self.compound)
 
     @property
     def spent(self) -> bool:
         """Whether no linear formula is left, as the initial rule and the rules for 1 and = demand."""
         return all(i in UNBOUNDED for i in self._contents)
 
-    def linear(self) -> list[tuple[Index, Formula, int]]:
+    def linear(self) -> list[tuple[ContextIndex, Formula, int]]:
         return [(i, f, n) for i, m in self._contents.items() if i not in UNBOUNDED for f, n in m.items()]
 
     @cached_property
@@ -97,7 +99,7 @@ class Context:
         return frozenset((i, frozenset(m.items())) for i, m in self._contents.items())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Context) and self.key == other.key
+        return isinstance(other, Contexts) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -120,15 +122,15 @@ def _braces(inside: Multiset) -> str:
 def _element(formula: Formula) -> str:
     """An atom without the name of its context: an update as `INS p(a)`, a tuple as its values or a dot."""
     match formula:
-        case Atom(args=()) | Atom(args=((),)):
+        case AtomFormula(args=()) | AtomFormula(args=((),)):
             return "·"
-        case Atom(args=((value,),)):
+        case AtomFormula(args=((value,),)):
             return show_term(value)
-        case Atom(args=((*values,),)):
+        case AtomFormula(args=((*values,),)):
             return f"({','.join(map(show_term, values))})"
-        case Atom(args=(str() as name, (*values,), str() as sign)):
+        case AtomFormula(args=(str() as name, (*values,), str() as sign)):
             return f"{sign} {name}({','.join(map(show_term, values))})" if values else f"{sign} {name}"
-        case Atom(args=args):
+        case AtomFormula(args=args):
             return ",".join(map(show_term, args))
     return str(formula)
 
@@ -136,12 +138,12 @@ def _element(formula: Formula) -> str:
 class Sequent:
     """⊢ 𝒦 : Γ ⇑ ·"""
 
-    def __init__(self, context: Context, linear: Iterable[Formula] = ()) -> None:
+    def __init__(self, context: Contexts, linear: Iterable[Formula] = ()) -> None:
         self.context = context
         self.linear = tuple(linear)
 
     @cached_property
-    def key(self) -> tuple[Context, frozenset[Any]]:
+    def key(self) -> tuple[Contexts, frozenset[Any]]:
         return self.context, frozenset(Counter(self.linear).items())
 
     def __eq__(self, other: object) -> bool:
@@ -151,9 +153,9 @@ class Sequent:
         return hash(self.key)
 
 
-def splits(context: Context, linear: tuple[Formula, ...]) -> Iterator[tuple[Sequent, Sequent]]:
+def splits(context: Contexts, linear: tuple[Formula, ...]) -> Iterator[tuple[Sequent, Sequent]]:
     """Every way to share the linear resources out between the two premises of ⊗; both get the unbounded ones."""
-    shared = Context({i: context[i] for i in context if i in UNBOUNDED})
+    shared = Contexts({i: context[i] for i in context if i in UNBOUNDED})
     stored = context.linear()
     loose = list(Counter(linear).items())
     for counts in product(*(range(n + 1) for *_, n in stored), *(range(n + 1) for _, n in loose)):

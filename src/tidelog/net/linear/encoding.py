@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from tidelog.errors import InternalError, Report, TidelogError, error
 from tidelog.lang import tree
 from tidelog.net.linear.commands import basic_commands
-from tidelog.net.linear.contexts import Context, Sequent
-from tidelog.net.linear.formulas import Atom, Formula
+from tidelog.net.linear.contexts import Contexts, Sequent
+from tidelog.net.linear.formulas import AtomFormula, Formula
 from tidelog.net.linear.terms import (
     DEL,
     EXEC,
@@ -27,9 +27,9 @@ from tidelog.net.linear.terms import (
     Apply,
     Assign,
     Check,
+    ContextIndex,
+    ContextScan,
     DeltaRule,
-    Index,
-    Scan,
     Var,
     delta,
     is_value,
@@ -48,20 +48,20 @@ def encode(program: NetProgram, facts: Iterable[Fact], updates: Iterable[Update]
     for fact in (*facts, *(u.fact for u in updates), query):
         _check(fact, program, report)
     report.check()
-    formulas: list[tuple[Index, Formula, int]] = [(MAXIMAL, command, 1) for command in basic_commands()]
+    formulas: list[tuple[ContextIndex, Formula, int]] = [(MAXIMAL, command, 1) for command in basic_commands()]
     formulas += [(RULES, atom, 1) for atom in _rules(program)]
     for fact, count in Counter(facts).items():
-        formulas += [(i, Atom(i, (fact.args,)), count) for i in (view(fact.name), updated(fact.name))]
+        formulas += [(i, AtomFormula(i, (fact.args,)), count) for i in (view(fact.name), updated(fact.name))]
     formulas += [(UPD, update_atom(UPD, update), count) for update, count in Counter(updates).items()]
-    formulas.append((QUERY, Atom(QUERY, (query.name, query.args)), 1))
-    return Sequent(Context.of(formulas))
+    formulas.append((QUERY, AtomFormula(QUERY, (query.name, query.args)), 1))
+    return Sequent(Contexts.of(formulas))
 
 
-def update_atom(index: Index, update: Update) -> Atom:
-    return Atom(index, (update.fact.name, update.fact.args, INS if update.sign > 0 else DEL))
+def update_atom(index: ContextIndex, update: Update) -> AtomFormula:
+    return AtomFormula(index, (update.fact.name, update.fact.args, INS if update.sign > 0 else DEL))
 
 
-def update_of(atom: Atom) -> Update:
+def update_of(atom: AtomFormula) -> Update:
     name, args, sign = atom.args
     return Update(1 if sign == INS else -1, Fact(name, args))
 
@@ -88,7 +88,7 @@ def decode(sequent: Sequent) -> EncodedState:
         raise InternalError("a command is being executed")
     for index in sequent.context:
         for atom, count in sequent.context[index].items():
-            if not isinstance(atom, Atom) or index in (RULES, QUERY):
+            if not isinstance(atom, AtomFormula) or index in (RULES, QUERY):
                 continue
             if index in bags:
                 bags[index][update_of(atom)] += count
@@ -107,7 +107,7 @@ def _check(fact: Fact, program: NetProgram, report: Report) -> None:
         report.error("TL1093", f"`{fact}`: `{fact.name}` has {arity} arguments in the program")
 
 
-def _rules(program: NetProgram) -> Iterator[Atom]:
+def _rules(program: NetProgram) -> Iterator[AtomFormula]:
     """𝒦_𝒫[rules]."""
     if program.aggregations:
         raise _beyond("an aggregate", next(iter(program.aggregations.values())).span)
@@ -119,7 +119,7 @@ def _rules(program: NetProgram) -> Iterator[Atom]:
             for sign in (INS, DEL):
                 lists[literal.name, sign].append(_delta_rule(rule, pivot, sign))
     for (name, sign), rules in lists.items():
-        yield Atom(RULES, (name, tuple(rules), sign))
+        yield AtomFormula(RULES, (name, tuple(rules), sign))
 
 
 def _beyond(what: str, span: Any) -> TidelogError:
@@ -131,13 +131,13 @@ def _beyond(what: str, span: Any) -> TidelogError:
 
 def _delta_rule(rule: NetRule, pivot: int, sign: str) -> DeltaRule:
     """The delta-rule with Δ at `pivot`; a function relation stands where its variables are first known."""
-    body: list[Scan | Check | Assign] = []
+    body: list[ContextScan | Check | Assign] = []
     bound: set[str] = set()
     waiting = list(rule.conditions)
     for place, literal in enumerate(rule.body):
         index = delta(literal.name) if place == pivot else (updated if place < pivot else view)(literal.name)
         pattern = _pattern(literal, place)
-        body.append(Scan(index, pattern))
+        body.append(ContextScan(index, pattern))
         bound.update(variables(pattern))
         body.extend(_ready(waiting, bound))
     if waiting:

@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 from tidelog.errors import InternalError, TidelogError, error
 from tidelog.net.functions import WrongKind
-from tidelog.net.linear.contexts import Context, Sequent, splits
+from tidelog.net.linear.contexts import Contexts, Sequent, splits
 from tidelog.net.linear.formulas import (
-    Atom,
+    AtomFormula,
     Bang,
     Bottom,
     Definition,
     Dual,
     Equal,
-    Exists,
     Forall,
     Formula,
     One,
@@ -32,6 +31,7 @@ from tidelog.net.linear.formulas import (
     Quest,
     Tensor,
     Test,
+    ThereIs,
     Top,
     With,
     Zero,
@@ -96,7 +96,7 @@ class Focus:
 
     # ---- positive phase: ⊢ 𝒦 : Γ ⇓ F
 
-    def _positive(self, context: Context, linear: tuple[Formula, ...], formula: Formula) -> Iterator[_Found]:
+    def _positive(self, context: Contexts, linear: tuple[Formula, ...], formula: Formula) -> Iterator[_Found]:
         self._count()
         if formula.positive is False:
             yield self._release(context, linear, formula, ())
@@ -107,7 +107,7 @@ class Focus:
             case Plus(left=left, right=right):
                 for step, side in ((RuleStep("⊕1"), left), (RuleStep("⊕2"), right)):
                     yield from _after((step,), self._positive(context, linear, side))
-            case Exists(names=names, body=body):
+            case ThereIs(names=names, body=body):
                 yield from self._exists(context, linear, names, body)
             case Bang(index=index, body=body):
                 above = context.above(index)
@@ -125,7 +125,9 @@ class Focus:
                     if left_over.spent and not rest:
                         yield _Found(values, (step,), ())
 
-    def _tensor(self, context: Context, linear: tuple[Formula, ...], left: Formula, right: Formula) -> Iterator[_Found]:
+    def _tensor(
+        self, context: Contexts, linear: tuple[Formula, ...], left: Formula, right: Formula
+    ) -> Iterator[_Found]:
         """A literal or test on the left says itself what it takes; otherwise every split is tried."""
         if isinstance(left, (Dual, Test, One)):
             for values, left_over, rest, step in self._consume(context, linear, left):
@@ -141,7 +143,7 @@ class Focus:
                     yield _Found({**first.values, **second.values}, steps, first.premises + second.premises)
 
     def _exists(
-        self, context: Context, linear: tuple[Formula, ...], names: tuple[str, ...], body: Formula
+        self, context: Contexts, linear: tuple[Formula, ...], names: tuple[str, ...], body: Formula
     ) -> Iterator[_Found]:
         """New names where there are outer variables without a value, so that they are not mistaken for these."""
         fresh, opened = {n: n for n in names}, body
@@ -155,8 +157,8 @@ class Focus:
             yield _Found(outer, (RuleStep("∃", None, chosen), *found.steps), found.premises)
 
     def _consume(
-        self, context: Context, linear: tuple[Formula, ...], formula: Formula
-    ) -> Iterator[tuple[dict[str, Any], Context, tuple[Formula, ...], RuleStep]]:
+        self, context: Contexts, linear: tuple[Formula, ...], formula: Formula
+    ) -> Iterator[tuple[dict[str, Any], Contexts, tuple[Formula, ...], RuleStep]]:
         """The initial rule, 1 and =: the values found and the resources left over."""
         self._count()
         match formula:
@@ -171,14 +173,14 @@ class Focus:
                     raise error("TL1031", f"rule `{formula.label}` cannot be evaluated: {problem}") from None
                 if values is not None:
                     yield values, context, linear, RuleStep("=", formula)
-            case Dual(atom=Atom(index=index, args=args)):
+            case Dual(atom=AtomFormula(index=index, args=args)):
                 if variables(index):
                     raise outside(f"the context of `{formula}` is not known when focus reaches it")
                 for atom in list(context[index]):
-                    if isinstance(atom, Atom) and (values := match(args, atom.args)) is not None:
+                    if isinstance(atom, AtomFormula) and (values := match(args, atom.args)) is not None:
                         yield values, context.remove(index, atom), linear, RuleStep("I", atom)
                 for place, atom in enumerate(linear):
-                    if isinstance(atom, Atom) and atom.index == index and atom not in linear[:place]:
+                    if isinstance(atom, AtomFormula) and atom.index == index and atom not in linear[:place]:
                         values = match(args, atom.args)
                         if values is not None:
                             yield values, context, linear[:place] + linear[place + 1 :], RuleStep("I", atom)
@@ -188,7 +190,7 @@ class Focus:
     # ---- negative phase: ⊢ 𝒦 : Γ ⇑ L
 
     def _release(
-        self, context: Context, linear: tuple[Formula, ...], formula: Formula, before: tuple[RuleStep, ...]
+        self, context: Contexts, linear: tuple[Formula, ...], formula: Formula, before: tuple[RuleStep, ...]
     ) -> _Found:
         if formula.free:
             names = ", ".join(sorted(n.split(PRIME)[0] for n in formula.free))
@@ -198,9 +200,9 @@ class Focus:
         return _Found({}, tuple(steps), premises)
 
     def _negative(
-        self, context: Context, linear: tuple[Formula, ...], formula: Formula, steps: list[RuleStep]
+        self, context: Contexts, linear: tuple[Formula, ...], formula: Formula, steps: list[RuleStep]
     ) -> Iterator[Sequent]:
-        branches: list[tuple[Context, tuple[Formula, ...], list[Formula]]] = [(context, linear, [formula])]
+        branches: list[tuple[Contexts, tuple[Formula, ...], list[Formula]]] = [(context, linear, [formula])]
         while branches:
             context, linear, pending = branches.pop()
             while pending:
@@ -236,7 +238,7 @@ class Focus:
                 yield Sequent(context, linear)
 
 
-def _decisions(sequent: Sequent) -> Iterator[tuple[Formula, RuleStep, Context, tuple[Formula, ...]]]:
+def _decisions(sequent: Sequent) -> Iterator[tuple[Formula, RuleStep, Contexts, tuple[Formula, ...]]]:
     """D_1 on a positive formula of Γ, D_l on a formula of 𝒦[l] that is not an atom."""
     for place, formula in enumerate(sequent.linear):
         if formula.positive is not False and formula not in sequent.linear[:place]:
@@ -244,7 +246,7 @@ def _decisions(sequent: Sequent) -> Iterator[tuple[Formula, RuleStep, Context, t
             yield formula, RuleStep("D_1", formula), sequent.context, rest
     for index in sequent.context.compound:
         for formula in sequent.context[index]:
-            if not isinstance(formula, Atom):
+            if not isinstance(formula, AtomFormula):
                 yield formula, RuleStep(f"D_{index}", formula), sequent.context.remove(index, formula), sequent.linear
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from tidelog.net.functions import COMPARISONS, Undefined
 from tidelog.net.linear.terms import (
-    Index,
+    ContextIndex,
     evaluate,
     is_value,
     match,
@@ -75,11 +75,11 @@ def _put(value: Any, values: Mapping[str, Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class Atom(Formula):
+class AtomFormula(Formula):
     """l t_1 … t_n"""
 
     positive = False
-    index: Index
+    index: ContextIndex
     args: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ class Atom(Formula):
 class Dual(Formula):
     """(l t_1 … t_n)^⊥"""
 
-    atom: Atom
+    atom: AtomFormula
 
     def __str__(self) -> str:
         return f"({self.atom})^⊥"
@@ -171,7 +171,7 @@ class _Quantified(Formula):
 
 
 @dataclass(frozen=True)
-class Exists(_Quantified):
+class ThereIs(_Quantified):
     sign = "∃"
 
 
@@ -184,7 +184,7 @@ class Forall(_Quantified):
 @dataclass(frozen=True)
 class _Exponential(Formula):
     sign: ClassVar[str]
-    index: Index
+    index: ContextIndex
     body: Formula
 
     def __str__(self) -> str:

@@ -14,20 +14,20 @@ from typing import Any
 
 from tidelog.net.linear.formulas import (
     CONTINUATION,
-    Atom,
+    AtomFormula,
     Bang,
     Bottom,
     Continue,
     Definition,
     Dual,
-    Exists,
     Formula,
     Par,
     Plus,
     Quest,
     Tensor,
+    ThereIs,
 )
-from tidelog.net.linear.terms import Index, Var, hat, show_terms, substitute, variables
+from tidelog.net.linear.terms import ContextIndex, Var, hat, show_terms, substitute, variables
 from tidelog.plain import dataclass
 
 ELEMENT = "ℓ"
@@ -38,11 +38,11 @@ ELEMENT = "ℓ"
 class Load(Definition):
     positive = False
     args: tuple[Any, ...]
-    index: Index
+    index: ContextIndex
     then: Formula
 
     def unfold(self) -> Formula:
-        return Par(Quest(self.index, Atom(self.index, self.args)), self.then)
+        return Par(Quest(self.index, AtomFormula(self.index, self.args)), self.then)
 
     @property
     def title(self) -> str:
@@ -54,12 +54,12 @@ class Load(Definition):
 
 @dataclass(frozen=True)
 class Unload(Definition):
-    index: Index
+    index: ContextIndex
     args: tuple[Any, ...]
     then: Formula
 
     def unfold(self) -> Formula:
-        return Tensor(Dual(Atom(self.index, self.args)), self.then)
+        return Tensor(Dual(AtomFormula(self.index, self.args)), self.then)
 
     @property
     def title(self) -> str:
@@ -73,7 +73,7 @@ class Unload(Definition):
 class Loop(Definition):
     """`body` is kprog: it may use the variables `names` and the continuation κ."""
 
-    index: Index
+    index: ContextIndex
     names: tuple[str, ...]
     body: Formula
     then: Formula
@@ -92,9 +92,9 @@ class Loop(Definition):
         )
 
     def unfold(self) -> Formula:
-        taken = Dual(Atom(self.index, tuple(Var(n) for n in self.names)))
+        taken = Dual(AtomFormula(self.index, tuple(Var(n) for n in self.names)))
         again = Tensor(taken, self.body.substitute({CONTINUATION: self}))
-        return Plus(Exists(self.names, again), Bang(hat(self.index), self.then))
+        return Plus(ThereIs(self.names, again), Bang(hat(self.index), self.then))
 
     @property
     def title(self) -> str:
@@ -115,12 +115,12 @@ class End(Definition):
         return "end"
 
 
-def move(source: Index, target: Index, then: Formula) -> Formula:
+def move(source: ContextIndex, target: ContextIndex, then: Formula) -> Formula:
     """Moves all of one context to another (section 4.2)."""
     return Loop(source, (ELEMENT,), Load((Var(ELEMENT),), target, Continue()), then)
 
 
-def copy(source: Index, scratch: Index, target: Index, then: Formula) -> Formula:
+def copy(source: ContextIndex, scratch: ContextIndex, target: ContextIndex, then: Formula) -> Formula:
     """Adds all of a context to another and leaves it as it was; `scratch` is empty before and after."""
     both = Load((Var(ELEMENT),), scratch, Load((Var(ELEMENT),), target, Continue()))
     return Loop(source, (ELEMENT,), both, move(scratch, source, then))

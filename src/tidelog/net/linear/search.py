@@ -16,7 +16,7 @@ from tidelog.net.linear.commands import COMMANDS, Command
 from tidelog.net.linear.contexts import Sequent
 from tidelog.net.linear.encoding import decode, update_of
 from tidelog.net.linear.focus import DEFAULT_LIMIT, TOO_DEEP, Focus, MacroRule, outside
-from tidelog.net.linear.formulas import Atom, Bang, Formula
+from tidelog.net.linear.formulas import AtomFormula, Bang, Formula
 from tidelog.net.linear.terms import EXEC, PICKED, UPD
 from tidelog.net.values import Update
 
@@ -214,6 +214,6 @@ def _uses(path: Iterable[MacroRule]) -> Update | None:
     """The update that is unloaded from upd, picked or exec."""
     for macro in path:
         for step in macro.steps:
-            if step.rule == "I" and isinstance(step.about, Atom) and step.about.index in BAGS.values():
+            if step.rule == "I" and isinstance(step.about, AtomFormula) and step.about.index in BAGS.values():
                 return update_of(step.about)
     return None

@@ -36,7 +36,7 @@ class Apply:
     args: tuple[Any, ...]
 
 
-class Index(NamedTuple):
+class ContextIndex(NamedTuple):
     """`of` is the relation (a name or a variable), or the indexes of a hat."""
 
     kind: str
@@ -59,10 +59,10 @@ class Index(NamedTuple):
         return self.kind
 
 
-class Scan(NamedTuple):
+class ContextScan(NamedTuple):
     """A body atom of a delta-rule: the context that it reads and the pattern of its arguments."""
 
-    source: Index
+    source: ContextIndex
     pattern: tuple[Any, ...]
 
 
@@ -90,41 +90,41 @@ class DeltaRule:
     sign: str
     head: str
     head_args: tuple[Any, ...]
-    body: tuple[Scan | Check | Assign, ...]
+    body: tuple[ContextScan | Check | Assign, ...]
 
 
-UPD, PICKED, EXEC = Index("upd"), Index("picked"), Index("exec")
-RULES, QUERY = Index("rules"), Index("queryLoc")
-MAXIMAL, MINIMAL = Index("∞"), Index("-∞")
+UPD, PICKED, EXEC = ContextIndex("upd"), ContextIndex("picked"), ContextIndex("exec")
+RULES, QUERY = ContextIndex("rules"), ContextIndex("queryLoc")
+MAXIMAL, MINIMAL = ContextIndex("∞"), ContextIndex("-∞")
 UNBOUNDED = frozenset({MAXIMAL, RULES})
 """The indexes that allow contraction and weakening; upward closed, as they must be."""
 
 
-def view(name: Any) -> Index:
-    return Index("view", name)
+def view(name: Any) -> ContextIndex:
+    return ContextIndex("view", name)
 
 
-def updated(name: Any) -> Index:
-    return Index("ν", name)
+def updated(name: Any) -> ContextIndex:
+    return ContextIndex("ν", name)
 
 
-def delta(name: Any) -> Index:
-    return Index("Δ", name)
+def delta(name: Any) -> ContextIndex:
+    return ContextIndex("Δ", name)
 
 
-def auxiliary(name: Any, number: int) -> Index:
-    return Index("aux", name, number)
+def auxiliary(name: Any, number: int) -> ContextIndex:
+    return ContextIndex("aux", name, number)
 
 
-def hat(*indexes: Index) -> Index:
+def hat(*indexes: ContextIndex) -> ContextIndex:
     """The index below all contexts but these."""
-    return Index("hat", indexes)
+    return ContextIndex("hat", indexes)
 
 
 TEST = hat(UPD, PICKED, EXEC)
 
 
-def below(low: Index, high: Index) -> bool:
+def below(low: ContextIndex, high: ContextIndex) -> bool:
     """low ⪯ high. Not literally the paper's: a hat is not below -∞ or another hat, or it would be below everything."""
     if low in (high, MINIMAL) or high == MAXIMAL:
         return True
@@ -156,8 +156,8 @@ def variables(term: Any) -> list[str]:
 def substitute(term: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(term, Var):
         return values.get(term.name, term)
-    if isinstance(term, Index):
-        return Index(term.kind, substitute(term.of, values), term.number)
+    if isinstance(term, ContextIndex):
+        return ContextIndex(term.kind, substitute(term.of, values), term.number)
     if isinstance(term, tuple):
         return tuple(substitute(part, values) for part in term)
     if isinstance(term, Apply):

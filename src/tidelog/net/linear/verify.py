@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tidelog.errors import InternalError
-from tidelog.net.linear.contexts import Context, Sequent
+from tidelog.net.linear.contexts import Contexts, Sequent
 from tidelog.net.linear.focus import TOO_DEEP, MacroRule, RuleStep, outside
 from tidelog.net.linear.formulas import (
-    Atom,
+    AtomFormula,
     Bang,
     Bottom,
     Definition,
     Dual,
-    Exists,
     Formula,
     One,
     Par,
@@ -27,11 +26,12 @@ from tidelog.net.linear.formulas import (
     Quest,
     Tensor,
     Test,
+    ThereIs,
     Top,
 )
 from tidelog.net.linear.iterations import partition
 from tidelog.net.linear.search import Proof
-from tidelog.net.linear.terms import UNBOUNDED, Index, below
+from tidelog.net.linear.terms import UNBOUNDED, ContextIndex, below
 
 
 def verify(proof: Proof, kind: str | None = None) -> int:
@@ -74,7 +74,7 @@ class _Replay:
 
     def __init__(self, sequent: Sequent, steps: Iterable[RuleStep]) -> None:
         k = sequent.context
-        self.stored: Counter[tuple[Index, Formula]] = Counter({(i, f): n for i in k for f, n in k[i].items()})
+        self.stored: Counter[tuple[ContextIndex, Formula]] = Counter({(i, f): n for i in k for f, n in k[i].items()})
         self.loose: list[Formula] = list(sequent.linear)
         self.steps = list(reversed(list(steps)))
 
@@ -91,7 +91,7 @@ class _Replay:
         _need(bool(self.steps), "there are no rules")
         step = self.steps.pop()
         formula = step.about
-        if formula is None or isinstance(formula, Atom):
+        if formula is None or isinstance(formula, AtomFormula):
             raise InternalError("the proof is wrong: there is nothing to decide on")
         if step.rule == "D_1":
             _need(formula in self.loose and formula.positive is not False, f"D_1 on {formula.title}")
@@ -102,7 +102,7 @@ class _Replay:
             self._use(places[0], formula)
         return formula
 
-    def _use(self, index: Index, formula: Formula) -> None:
+    def _use(self, index: ContextIndex, formula: Formula) -> None:
         _need(self.stored[index, formula] > 0, f"{formula} is not in {index}")
         if index not in UNBOUNDED:
             self.stored[index, formula] -= 1
@@ -113,7 +113,7 @@ class _Replay:
                 case Definition():
                     self._definition(formula)
                     formula = formula.unfolded
-                case Exists(names=names, body=body):
+                case ThereIs(names=names, body=body):
                     values = dict(self._read("∃").values)
                     _need(set(values) == set(names), "∃ does not give all its variables values")
                     formula = body.substitute(values)
@@ -180,9 +180,9 @@ class _Replay:
                 case Quest(index=index, body=body):
                     _need(self._read(f"?^{{{index}}}").about == body, "another formula is stored")
                     self.stored[index, body] = 1 if index in UNBOUNDED else self.stored[index, body] + 1
-                case _ if head.positive or isinstance(head, Atom):
+                case _ if head.positive or isinstance(head, AtomFormula):
                     self.loose.append(head)
                 case _:
                     raise InternalError(f"the check does not cover {type(head).__name__}")
         stored = ((i, f, n) for (i, f), n in self.stored.items() if n)
-        return (Sequent(Context.of(stored), self.loose),)
+        return (Sequent(Contexts.of(stored), self.loose),)

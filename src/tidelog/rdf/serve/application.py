@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tidelog.errors import TidelogError
 from tidelog.rdf.graph import Graph
-from tidelog.rdf.serve.protocol import Refused, asked, chosen
+from tidelog.rdf.serve.protocol import RefusedRequest, asked, chosen
 from tidelog.rdf.sparql.graph_triples import query
 from tidelog.rdf.sparql.results import write_answer
 from tidelog.rdf.sparql.update import update
@@ -47,7 +47,7 @@ class Endpoint:
             self._admit(request)
             body = await _body(request)
             return await run_in_threadpool(self._answered, request, body)
-        except Refused as refused:
+        except RefusedRequest as refused:
             more = {"WWW-Authenticate": "Bearer"} if refused.status == 401 else None
             return PlainTextResponse(f"{refused.message}\n", refused.status, more)
 
@@ -55,14 +55,14 @@ class Endpoint:
         if self.token is not None:
             given = request.headers.get("authorization", "")
             if not hmac.compare_digest(given.encode(), f"Bearer {self.token}".encode()):
-                raise Refused(401, "this endpoint needs a token")
+                raise RefusedRequest(401, "this endpoint needs a token")
             return
         host = request.headers.get("host", "")
         if host.rpartition(":")[0] not in HERE and host not in HERE:
-            raise Refused(403, f"this endpoint is not called {host}")
+            raise RefusedRequest(403, f"this endpoint is not called {host}")
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            raise Refused(403, "a web page of another place cannot ask this endpoint")
+            raise RefusedRequest(403, "a web page of another place cannot ask this endpoint")
 
     def _answered(self, request: Request, body: bytes) -> Response:
         from starlette.responses import PlainTextResponse, Response
@@ -78,7 +78,7 @@ class Endpoint:
                     write_answer(answer, form, stream)
                     return Response(stream.getvalue(), media_type=kind)
                 if not self.updates:
-                    raise Refused(403, "this endpoint takes no updates")
+                    raise RefusedRequest(403, "this endpoint takes no updates")
                 done = update(what.text, self.graph)
         except TidelogError as problem:
             late = any(one.code == "TL1462" for one in problem.diagnostics)
@@ -91,7 +91,7 @@ async def _body(request: Request) -> bytes:
     async for piece in request.stream():
         found += piece
         if len(found) > LARGEST_BODY:
-            raise Refused(413, f"a request has at most {LARGEST_BODY >> 20} MiB")
+            raise RefusedRequest(413, f"a request has at most {LARGEST_BODY >> 20} MiB")
     return bytes(found)
 
 

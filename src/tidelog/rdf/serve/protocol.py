@@ -30,7 +30,7 @@ TRIPLES = {
 FORM, QUERY, UPDATE = "application/x-www-form-urlencoded", "application/sparql-query", "application/sparql-update"
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request that is answered with a status other than 200 and a text."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -54,21 +54,23 @@ def asked(method: str, query_string: str, content_type: str, body: bytes) -> Ask
             given = _merged(given, _fields(body.decode()))
         elif method == "POST" and kind in (QUERY, UPDATE):
             if "query" in given or "update" in given:
-                raise Refused(400, "the text is in the body and in the address")
+                raise RefusedRequest(400, "the text is in the body and in the address")
             given = {**given, "query" if kind == QUERY else "update": [body.decode()]}
         elif method == "POST":
-            raise Refused(415, f"the body is {kind or 'of no type'}; there are {FORM}, {QUERY} and {UPDATE}")
+            raise RefusedRequest(415, f"the body is {kind or 'of no type'}; there are {FORM}, {QUERY} and {UPDATE}")
     except UnicodeDecodeError:
-        raise Refused(400, "the body is no UTF-8") from None
+        raise RefusedRequest(400, "the body is no UTF-8") from None
     for name in ("default-graph-uri", "named-graph-uri", "using-graph-uri", "using-named-graph-uri"):
         if name in given:
-            raise Refused(400, f"{name}: there is one graph, and all is about that")
+            raise RefusedRequest(400, f"{name}: there is one graph, and all is about that")
     texts = [(name, text) for name in ("query", "update") for text in given.get(name, [])]
     if len(texts) != 1:
-        raise Refused(400, "a request has one query or one update" if texts else "there is no query and no update")
+        raise RefusedRequest(
+            400, "a request has one query or one update" if texts else "there is no query and no update"
+        )
     (name, text), *_ = texts
     if name == "update" and method != "POST":
-        raise Refused(405, "an update is sent with POST")
+        raise RefusedRequest(405, "an update is sent with POST")
     return Asked(text, name == "update")
 
 
@@ -85,7 +87,7 @@ def chosen(answer: Answer, accept: str) -> tuple[str, str]:
         if quality > 0 and (best is None or (quality, -place) > best):
             best, found = (quality, -place), kind
     if not found:
-        raise Refused(406, f"there are {', '.join(offered)}")
+        raise RefusedRequest(406, f"there are {', '.join(offered)}")
     return found, offered[found]
 
 
@@ -111,7 +113,7 @@ def _fields(text: str) -> dict[str, list[str]]:
     try:
         return parse_qs(text, keep_blank_values=True, errors="strict")
     except ValueError:
-        raise Refused(400, "the fields cannot be read") from None
+        raise RefusedRequest(400, "the fields cannot be read") from None
 
 
 def _merged(a: dict[str, list[str]], b: dict[str, list[str]]) -> dict[str, list[str]]:

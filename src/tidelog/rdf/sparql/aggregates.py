@@ -15,11 +15,11 @@ from tidelog.rdf.sparql.compare import order_key
 from tidelog.rdf.sparql.dictionary import UNBOUND, Dictionary
 from tidelog.rdf.sparql.numbers import Number, arithmetic
 from tidelog.rdf.sparql.solutions import Solutions, row_codes
-from tidelog.rdf.sparql.terms import Kind, Term, literal, number
+from tidelog.rdf.sparql.terms import RdfTerm, TermKind, literal, number
 from tidelog.store.memory import Array
 
 
-class Groups(NamedTuple):
+class SolutionGroups(NamedTuple):
     """For each row the number of its group, and for each group its first row."""
 
     of: Array
@@ -31,19 +31,19 @@ class Groups(NamedTuple):
         return len(self.first)
 
 
-def grouped(keys: Sequence[Array], count: int) -> Groups:
+def grouped(keys: Sequence[Array], count: int) -> SolutionGroups:
     """Rows with equal keys; without keys all rows are one group, even if there are none."""
     if not keys:
-        return Groups(np.zeros(count, np.int64), np.zeros(1, np.int64))
+        return SolutionGroups(np.zeros(count, np.int64), np.zeros(1, np.int64))
     _, first, of = np.unique(row_codes([list(keys)])[0], return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return Groups(place[of], first[order])
+    return SolutionGroups(place[of], first[order])
 
 
 def aggregated(
-    tree: Any, table: Solutions, groups: Groups, values: Callable[[Any], Array], dictionary: Dictionary
+    tree: Any, table: Solutions, groups: SolutionGroups, values: Callable[[Any], Array], dictionary: Dictionary
 ) -> Array:
     """The term of an aggregate for each group; `values` computes an expression for each row."""
     name, distinct = tree.name.removeprefix("Aggregate_"), bool(tree.distinct)
@@ -64,20 +64,20 @@ def aggregated(
     ends = np.searchsorted(groups.of[order], np.arange(groups.number + 1))
     terms = dictionary.terms(column[order])
     separator = " " if tree.separator is None else str(tree.separator)
-    combine: Callable[[Sequence[Term | None]], Term | None] = {
+    combine: Callable[[Sequence[RdfTerm | None]], RdfTerm | None] = {
         "Sum": _sum, "Avg": _average, "Min": _least, "Max": _greatest, "Sample": _sample,
         "GroupConcat": lambda found: _concatenated(found, separator),
     }[name]  # fmt: skip
     return dictionary.numbers([combine(terms[ends[i] : ends[i + 1]]) for i in range(groups.number)])
 
 
-def _counts(of: Array, groups: Groups, dictionary: Dictionary) -> Array:
+def _counts(of: Array, groups: SolutionGroups, dictionary: Dictionary) -> Array:
     counts = np.bincount(of, minlength=groups.number)
     distinct, where = np.unique(counts, return_inverse=True)
     return dictionary.numbers([number(count) for count in distinct.tolist()])[where]
 
 
-def _total(terms: Sequence[Term | None]) -> Number | None:
+def _total(terms: Sequence[RdfTerm | None]) -> Number | None:
     total: Number | None = 0
     for term in terms:
         value = None if term is None else term.number
@@ -87,12 +87,12 @@ def _total(terms: Sequence[Term | None]) -> Number | None:
     return total
 
 
-def _sum(terms: Sequence[Term | None]) -> Term | None:
+def _sum(terms: Sequence[RdfTerm | None]) -> RdfTerm | None:
     total = _total(terms)
     return None if total is None else number(total)
 
 
-def _average(terms: Sequence[Term | None]) -> Term | None:
+def _average(terms: Sequence[RdfTerm | None]) -> RdfTerm | None:
     if not terms:
         return number(0)
     total = _total(terms)
@@ -100,19 +100,19 @@ def _average(terms: Sequence[Term | None]) -> Term | None:
     return None if found is None else number(found)
 
 
-def _least(terms: Sequence[Term | None]) -> Term | None:
+def _least(terms: Sequence[RdfTerm | None]) -> RdfTerm | None:
     return None if not terms or None in terms else min(terms, key=order_key)
 
 
-def _greatest(terms: Sequence[Term | None]) -> Term | None:
+def _greatest(terms: Sequence[RdfTerm | None]) -> RdfTerm | None:
     return None if not terms or None in terms else max(terms, key=order_key)
 
 
-def _sample(terms: Sequence[Term | None]) -> Term | None:
+def _sample(terms: Sequence[RdfTerm | None]) -> RdfTerm | None:
     return next((term for term in terms if term is not None), None)
 
 
-def _concatenated(terms: Sequence[Term | None], separator: str) -> Term | None:
-    if any(term is None or term.kind is Kind.BLANK for term in terms):
+def _concatenated(terms: Sequence[RdfTerm | None], separator: str) -> RdfTerm | None:
+    if any(term is None or term.kind is TermKind.BLANK for term in terms):
         return None
     return literal(separator.join(term.lexical for term in terms if term is not None))

@@ -11,18 +11,18 @@ import pyarrow as pa
 
 from tidelog.plain import dataclass
 from tidelog.rdf.sparql.dictionary import UNBOUND, Dictionary
-from tidelog.rdf.sparql.evaluate import Evaluation
-from tidelog.rdf.sparql.expressions import Setting
+from tidelog.rdf.sparql.evaluate import QueryEvaluation
+from tidelog.rdf.sparql.expressions import QuerySetting
 from tidelog.rdf.sparql.moments import DATE_TIME
 from tidelog.rdf.sparql.solutions import Solutions, row_codes
-from tidelog.rdf.sparql.terms import Kind, Term, from_rdflib, literal
+from tidelog.rdf.sparql.terms import RdfTerm, TermKind, from_rdflib, literal
 from tidelog.rdf.sparql.text import Query, parse_query
 from tidelog.rdf.sparql.triples import Triples
 from tidelog.store.memory import Array
 
 
 @dataclass
-class Rows:
+class SolutionRows:
     """The solutions of a SELECT, in order: for each variable a column of term numbers."""
 
     names: list[str]
@@ -37,7 +37,7 @@ class Rows:
         columns = [self.dictionary.texts(self.found.column(name)) for name in self.names]
         return pa.Table.from_arrays(columns, names=self.names)
 
-    def terms(self) -> Iterable[tuple[Term | None, ...]]:
+    def terms(self) -> Iterable[tuple[RdfTerm | None, ...]]:
         """The rows as terms."""
         if not self.names:
             return [()] * self.found.count
@@ -61,7 +61,7 @@ class MadeTriples:
         return pa.Table.from_arrays(columns, names=["subject", "predicate", "object", "graph"])
 
 
-Answer: TypeAlias = Rows | MadeTriples | bool
+Answer: TypeAlias = SolutionRows | MadeTriples | bool
 
 
 def ask(text: str, triples: Triples) -> Answer:
@@ -71,7 +71,7 @@ def ask(text: str, triples: Triples) -> Answer:
     evaluation = new_evaluation(triples, dictionary, query.base)
     match query.form:
         case "SELECT":
-            return Rows(query.variables, evaluation.solutions(query.pattern), dictionary)
+            return SolutionRows(query.variables, evaluation.solutions(query.pattern), dictionary)
         case "ASK":
             return evaluation.solutions(query.pattern).count > 0
         case "CONSTRUCT":
@@ -80,12 +80,12 @@ def ask(text: str, triples: Triples) -> Answer:
     return MadeTriples(_described(query, evaluation), dictionary)
 
 
-def new_evaluation(triples: Triples, dictionary: Dictionary, base: str) -> Evaluation:
+def new_evaluation(triples: Triples, dictionary: Dictionary, base: str) -> QueryEvaluation:
     now = literal(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), DATE_TIME)
-    return Evaluation(triples, dictionary, Setting(now, base, dictionary.named))
+    return QueryEvaluation(triples, dictionary, QuerySetting(now, base, dictionary.named))
 
 
-def made(template: list[tuple[Any, Any, Any]], found: Solutions, evaluation: Evaluation) -> Array:
+def made(template: list[tuple[Any, Any, Any]], found: Solutions, evaluation: QueryEvaluation) -> Array:
     """The triples of a template for each solution: those that are no triples are left out, and each solution has its
     own blank nodes."""
     import rdflib
@@ -107,7 +107,7 @@ def made(template: list[tuple[Any, Any, Any]], found: Solutions, evaluation: Eva
                 columns.append(np.full(found.count, number, np.int64))
         rows = np.stack(columns, 1)
         kinds = [_kinds(column, evaluation.dictionary) for column in columns]
-        good = (kinds[0] != Kind.LITERAL) & (kinds[1] == Kind.IRI) & (rows != UNBOUND).all(1)
+        good = (kinds[0] != TermKind.LITERAL) & (kinds[1] == TermKind.IRI) & (rows != UNBOUND).all(1)
         parts.append(rows[good])
     return np.concatenate(parts)
 
@@ -126,7 +126,7 @@ def distinct(words: Array) -> Array:
     return words[np.sort(first)]
 
 
-def _described(query: Query, evaluation: Evaluation) -> Array:
+def _described(query: Query, evaluation: QueryEvaluation) -> Array:
     """The triples that terms are the subjects of, and so on through the blank nodes that are their objects."""
     found = evaluation.solutions(query.pattern) if query.pattern is not None else Solutions.unit()
     asked = [evaluation.place(node) for node in query.described]
@@ -139,6 +139,6 @@ def _described(query: Query, evaluation: Evaluation) -> Array:
             parts.append(np.stack([np.full(row.count, number), row.column("p"), row.column("o")], 1))
         done = np.concatenate([done, todo])
         objects = np.unique(np.concatenate([row.column("o") for row in rows]))
-        blank = objects[_kinds(objects, evaluation.dictionary) == Kind.BLANK]
+        blank = objects[_kinds(objects, evaluation.dictionary) == TermKind.BLANK]
         todo = np.setdiff1d(blank, done)
     return distinct(np.concatenate(parts))

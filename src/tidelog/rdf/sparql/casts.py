@@ -10,12 +10,12 @@ import numpy as np
 
 from tidelog.rdf.sparql.moments import DATE, DATE_TIME, TIME, Moment
 from tidelog.rdf.sparql.numbers import XSD, Number, Single, as_double, format_number, is_true, parse_number
-from tidelog.rdf.sparql.terms import BOOLEAN, STRING, Kind, Strange, Term, boolean, literal, number
+from tidelog.rdf.sparql.terms import BOOLEAN, STRING, RdfTerm, Strange, TermKind, boolean, literal, number
 
 
-def _to_string(term: Term) -> Term | None:
+def _to_string(term: RdfTerm) -> RdfTerm | None:
     """Numbers and truth values by their value, as XPath has it: `1E0` is "1"."""
-    if term.kind is Kind.BLANK:
+    if term.kind is TermKind.BLANK:
         return None
     if isinstance(term.value, bool):
         return literal("true" if term.value else "false")
@@ -30,7 +30,7 @@ def _number_text(value: Number) -> str:
     return format_number(value)
 
 
-def _to_boolean(term: Term) -> Term | None:
+def _to_boolean(term: RdfTerm) -> RdfTerm | None:
     value = term.value
     if isinstance(value, bool):
         return boolean(value)
@@ -40,12 +40,12 @@ def _to_boolean(term: Term) -> Term | None:
     return None if found is None else boolean(found)
 
 
-def _is_string(term: Term) -> bool:
-    return term.kind is Kind.LITERAL and term.datatype == STRING
+def _is_string(term: RdfTerm) -> bool:
+    return term.kind is TermKind.LITERAL and term.datatype == STRING
 
 
-def _to_number(datatype: str) -> Callable[[Term], Term | None]:
-    def cast(term: Term) -> Term | None:
+def _to_number(datatype: str) -> Callable[[RdfTerm], RdfTerm | None]:
+    def cast(term: RdfTerm) -> RdfTerm | None:
         value: Number | None = term.number
         if _is_string(term):
             value = parse_number(term.lexical, datatype)
@@ -69,8 +69,8 @@ def _converted(value: Number, datatype: str) -> Number | None:
     return Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
 
 
-def _to_moment(datatype: str) -> Callable[[Term], Term | None]:
-    def cast(term: Term) -> Term | None:
+def _to_moment(datatype: str) -> Callable[[RdfTerm], RdfTerm | None]:
+    def cast(term: RdfTerm) -> RdfTerm | None:
         if term.datatype == datatype and not isinstance(term.value, Strange):
             return term
         if _is_string(term):
@@ -89,7 +89,7 @@ def _to_moment(datatype: str) -> Callable[[Term], Term | None]:
     return cast
 
 
-CASTS: dict[str, Callable[[Term], Term | None]] = {
+CASTS: dict[str, Callable[[RdfTerm], RdfTerm | None]] = {
     STRING: _to_string,
     BOOLEAN: _to_boolean,
     **{name: _to_number(name) for name in (XSD + "integer", XSD + "decimal", XSD + "float", XSD + "double")},

@@ -11,10 +11,10 @@ from typing import Any
 from tidelog.rdf.sparql.moments import Moment
 from tidelog.rdf.sparql.moments import compared as compared_moments
 from tidelog.rdf.sparql.numbers import NUMERIC, Number, is_true, promoted
-from tidelog.rdf.sparql.terms import BOOLEAN, LANG_STRING, STRING, Kind, Strange, Term
+from tidelog.rdf.sparql.terms import BOOLEAN, LANG_STRING, STRING, RdfTerm, Strange, TermKind
 
 
-def equal(a: Term, b: Term) -> bool | None:
+def equal(a: RdfTerm, b: RdfTerm) -> bool | None:
     """a = b."""
     x, y = a.number, b.number
     if x is not None and y is not None:
@@ -22,7 +22,7 @@ def equal(a: Term, b: Term) -> bool | None:
         return p == q
     if a.text == b.text:
         return True
-    if a.kind is not Kind.LITERAL or b.kind is not Kind.LITERAL:
+    if a.kind is not TermKind.LITERAL or b.kind is not TermKind.LITERAL:
         return False
     if LANG_STRING in (a.datatype, b.datatype):
         return False
@@ -35,7 +35,7 @@ def equal(a: Term, b: Term) -> bool | None:
     return type(u) is type(v) and u == v
 
 
-def compared(a: Term, b: Term) -> int | None:
+def compared(a: RdfTerm, b: RdfTerm) -> int | None:
     """-1, 0 or 1 as a is before, like or behind b; None if they have no order, as not-a-number has none."""
     x, y = a.number, b.number
     if x is not None and y is not None:
@@ -43,7 +43,7 @@ def compared(a: Term, b: Term) -> int | None:
         return (p > q) - (p < q) if p == p and q == q else None  # type: ignore[operator]
     if a.text == b.text:
         return 0
-    if a.kind is not Kind.LITERAL or b.kind is not Kind.LITERAL:
+    if a.kind is not TermKind.LITERAL or b.kind is not TermKind.LITERAL:
         return None
     u, v = a.value, b.value
     if isinstance(u, Moment) and isinstance(v, Moment):
@@ -55,7 +55,7 @@ def compared(a: Term, b: Term) -> int | None:
     return None
 
 
-def holds(op: str, a: Term, b: Term) -> bool | None:
+def holds(op: str, a: RdfTerm, b: RdfTerm) -> bool | None:
     """a op b, for = != < > <= >=."""
     if op in ("=", "!="):
         same = equal(a, b)
@@ -69,9 +69,9 @@ def holds(op: str, a: Term, b: Term) -> bool | None:
     return {"<": order < 0, ">": order > 0, "<=": order <= 0, ">=": order >= 0}[op]
 
 
-def truth(term: Term | None) -> bool | None:
+def truth(term: RdfTerm | None) -> bool | None:
     """The effective boolean value."""
-    if term is None or term.kind is not Kind.LITERAL:
+    if term is None or term.kind is not TermKind.LITERAL:
         return None
     if term.datatype == BOOLEAN:
         return term.value is True
@@ -81,22 +81,22 @@ def truth(term: Term | None) -> bool | None:
     return bool(term.lexical) if term.datatype == STRING else None
 
 
-def order_key(term: Term | None) -> tuple[Any, ...]:
+def order_key(term: RdfTerm | None) -> tuple[Any, ...]:
     """For ORDER BY: what is unbound, blank nodes, IRIs, literals; literals first by type, so that every two compare."""
     if term is None:
         return (0,)
-    if term.kind is not Kind.LITERAL:
+    if term.kind is not TermKind.LITERAL:
         return (term.kind, term.lexical)
     value = term.value
     if isinstance(value, Moment):
-        return (Kind.LITERAL, 3, value.kind, value.seconds, term.text)
+        return (TermKind.LITERAL, 3, value.kind, value.seconds, term.text)
     if isinstance(value, Strange):
-        return (Kind.LITERAL, 5, term.datatype, term.lexical)
+        return (TermKind.LITERAL, 5, term.datatype, term.lexical)
     if isinstance(value, bool):
-        return (Kind.LITERAL, 4, value)
+        return (TermKind.LITERAL, 4, value)
     if term.datatype in NUMERIC:
-        return (Kind.LITERAL, 0, *_number_key(value), term.text)  # type: ignore[arg-type]
-    return (Kind.LITERAL, 2, term.language, value) if term.language else (Kind.LITERAL, 1, value)
+        return (TermKind.LITERAL, 0, *_number_key(value), term.text)  # type: ignore[arg-type]
+    return (TermKind.LITERAL, 2, term.language, value) if term.language else (TermKind.LITERAL, 1, value)
 
 
 def _number_key(value: Number) -> tuple[int, Number]:

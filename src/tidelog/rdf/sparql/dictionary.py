@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tidelog.rdf.sparql.terms import Term, parse_term
+from tidelog.rdf.sparql.terms import RdfTerm, parse_term
 from tidelog.store.memory import Array
 from tidelog.store.symbols import Symbols
 
@@ -26,11 +26,11 @@ class Dictionary:
 
     def __init__(self, symbols: Symbols, one: Callable[[int], int] | None = None) -> None:
         self._symbols, self._one = symbols, one
-        self._made: list[Term] = []
+        self._made: list[RdfTerm] = []
         self._numbers: dict[str, int] = {}
-        self._terms: dict[int, Term | None] = {UNBOUND: None}
+        self._terms: dict[int, RdfTerm | None] = {UNBOUND: None}
 
-    def number(self, term: Term) -> int:
+    def number(self, term: RdfTerm) -> int:
         """The number of a term, a new one if need be."""
         found = self._numbers.get(term.text)
         if found is None:
@@ -45,16 +45,16 @@ class Dictionary:
             self._terms[found] = term
         return found
 
-    def named(self, term: Term) -> Term:
+    def named(self, term: RdfTerm) -> RdfTerm:
         """The term that stands for one that a query names."""
         if self._one is None or self._symbols.find(term.text) is None:
             return term
         return self.term(self.number(term)) or term
 
-    def numbers(self, terms: Iterable[Term | None]) -> Array:
+    def numbers(self, terms: Iterable[RdfTerm | None]) -> Array:
         return np.array([UNBOUND if term is None else self.number(term) for term in terms], np.int64)
 
-    def term(self, number: int) -> Term | None:
+    def term(self, number: int) -> RdfTerm | None:
         """The term of a number, None if it is unbound."""
         try:
             return self._terms[number]
@@ -62,7 +62,7 @@ class Dictionary:
             made = self._terms[number] = parse_term(self._symbols.text(number))
             return made
 
-    def terms(self, numbers: Array) -> list[Term | None]:
+    def terms(self, numbers: Array) -> list[RdfTerm | None]:
         """The terms of numbers; those that are new are decoded at once."""
         known, asked = self._terms, numbers.tolist()
         new = [number for number in dict.fromkeys(asked) if number not in known]

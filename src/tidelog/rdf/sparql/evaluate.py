@@ -20,7 +20,7 @@ from tidelog.errors import InternalError, error
 from tidelog.rdf.sparql.aggregates import aggregated, grouped
 from tidelog.rdf.sparql.compare import order_key, truth
 from tidelog.rdf.sparql.dictionary import UNBOUND, Dictionary
-from tidelog.rdf.sparql.expressions import Expression, Setting, compile_expression
+from tidelog.rdf.sparql.expressions import Expression, QuerySetting, compile_expression
 from tidelog.rdf.sparql.paths import FROM, TO, Paths
 from tidelog.rdf.sparql.solutions import (
     Mask,
@@ -32,7 +32,7 @@ from tidelog.rdf.sparql.solutions import (
     union,
     with_unmatched,
 )
-from tidelog.rdf.sparql.terms import Term, boolean, from_rdflib
+from tidelog.rdf.sparql.terms import RdfTerm, boolean, from_rdflib
 from tidelog.rdf.sparql.text import group_pattern
 from tidelog.rdf.sparql.triples import Pattern, Place, Triples
 from tidelog.store.memory import Array
@@ -41,10 +41,10 @@ ROW = "#row"
 """The column of a seed that numbers its rows."""
 
 
-class Evaluation:
+class QueryEvaluation:
     """The evaluation of one query over triples."""
 
-    def __init__(self, triples: Triples, dictionary: Dictionary, setting: Setting) -> None:
+    def __init__(self, triples: Triples, dictionary: Dictionary, setting: QuerySetting) -> None:
         self.triples, self.dictionary, self.setting = triples, dictionary, setting
         self.paths = Paths(triples, dictionary)
         self._compiled: dict[int, tuple[Any, Expression]] = {}
@@ -259,7 +259,7 @@ class Evaluation:
         return self.dictionary.numbers([boolean(not wanted), boolean(wanted)])[there.astype(np.int64)][where]
 
 
-def _in_time(computed: Iterable[Term | None]) -> Iterator[Term | None]:
+def _in_time(computed: Iterable[RdfTerm | None]) -> Iterator[RdfTerm | None]:
     """The values, as long as there is time."""
     for number, term in enumerate(computed):
         if not number & 1023:

@@ -18,24 +18,24 @@ from tidelog.rdf.sparql.casts import CASTS
 from tidelog.rdf.sparql.compare import equal, holds, truth
 from tidelog.rdf.sparql.functions import FUNCTIONS
 from tidelog.rdf.sparql.numbers import Number, arithmetic, negated
-from tidelog.rdf.sparql.terms import STRING, Kind, Term, blank, boolean, from_rdflib, iri, number
+from tidelog.rdf.sparql.terms import STRING, RdfTerm, TermKind, blank, boolean, from_rdflib, iri, number
 
-Row: TypeAlias = Sequence[Term | None]
-Computed: TypeAlias = Callable[[Row], Term | None]
+Row: TypeAlias = Sequence[RdfTerm | None]
+Computed: TypeAlias = Callable[[Row], RdfTerm | None]
 
 
 @dataclass
-class Setting:
+class QuerySetting:
     """What all expressions of a query share: when it began, its base IRI, which term `named` in it stands for (another
     one if equal resources are one), and blank nodes made for labels."""
 
-    now: Term
+    now: RdfTerm
     base: str = ""
-    named: Callable[[Term], Term] = lambda term: term
-    blanks: dict[Hashable, Term] = field(default_factory=dict)
+    named: Callable[[RdfTerm], RdfTerm] = lambda term: term
+    blanks: dict[Hashable, RdfTerm] = field(default_factory=dict)
     fresh: int = 0
 
-    def fresh_blank(self) -> Term:
+    def fresh_blank(self) -> RdfTerm:
         self.fresh += 1
         return blank(f"q{self.fresh}-{random.getrandbits(64):016x}")
 
@@ -51,7 +51,7 @@ class Expression:
     exists: dict[str, Any]  # by the variable that stands for it, the EXISTS or NOT EXISTS
 
 
-def compile_expression(tree: Any, setting: Setting) -> Expression:
+def compile_expression(tree: Any, setting: QuerySetting) -> Expression:
     """The function of a tree of rdflib."""
     compiler = _Compiler(setting)
     compute = compiler.compile(tree)
@@ -59,7 +59,7 @@ def compile_expression(tree: Any, setting: Setting) -> Expression:
 
 
 class _Compiler:
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: QuerySetting) -> None:
         self.setting = setting
         self.places: dict[str, int] = {}
         self.exists: dict[str, Any] = {}
@@ -152,7 +152,7 @@ class _Compiler:
             return lambda row: setting.fresh_blank()
         label = self.compile(tree.arg)
 
-        def compute(row: Row) -> Term | None:
+        def compute(row: Row) -> RdfTerm | None:
             of = label(row)
             if of is None or of.datatype != STRING:
                 return None
@@ -163,8 +163,8 @@ class _Compiler:
 
         return compute
 
-    def _iri(self, term: Term) -> Term | None:
-        if term.kind is Kind.IRI:
+    def _iri(self, term: RdfTerm) -> RdfTerm | None:
+        if term.kind is TermKind.IRI:
             return term
         if term.datatype != STRING or re.search(r'[\x00-\x20<>"{}|^`\\]', term.lexical):
             return None
@@ -190,24 +190,24 @@ def _listed(trees: Any) -> list[Any]:
     return list(trees) if isinstance(trees, list) else []
 
 
-def _called(function: Callable[..., Term | None], arguments: list[Computed]) -> Computed:
-    def compute(row: Row) -> Term | None:
+def _called(function: Callable[..., RdfTerm | None], arguments: list[Computed]) -> Computed:
+    def compute(row: Row) -> RdfTerm | None:
         terms = [argument(row) for argument in arguments]
         return None if None in terms else function(*terms)
 
     return compute
 
 
-def _number_of(term: Term | None) -> Number | None:
+def _number_of(term: RdfTerm | None) -> Number | None:
     return None if term is None else term.number
 
 
-def _truth_of(value: bool | None) -> Term | None:
+def _truth_of(value: bool | None) -> RdfTerm | None:
     return None if value is None else boolean(value)
 
 
 def _compared(op: str, left: Computed, right: Computed) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         a, b = left(row), right(row)
         return None if a is None or b is None else _truth_of(holds(op, a, b))
 
@@ -215,7 +215,7 @@ def _compared(op: str, left: Computed, right: Computed) -> Computed:
 
 
 def _calculated(op: str, left: Computed, right: Computed) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         a, b = left(row), right(row)
         x, y = _number_of(a), _number_of(b)
         if x is None or y is None:
@@ -227,7 +227,7 @@ def _calculated(op: str, left: Computed, right: Computed) -> Computed:
 
 
 def _numeric(inner: Computed, minus: bool) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         term = inner(row)
         value = _number_of(term)
         if value is None:
@@ -238,7 +238,7 @@ def _numeric(inner: Computed, minus: bool) -> Computed:
 
 
 def _inverted(inner: Computed) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         value = truth(inner(row))
         return None if value is None else boolean(not value)
 
@@ -246,7 +246,7 @@ def _inverted(inner: Computed) -> Computed:
 
 
 def _either(parts: list[Computed]) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         found = {truth(part(row)) for part in parts}
         return boolean(True) if True in found else _truth_of(None if None in found else False)
 
@@ -254,7 +254,7 @@ def _either(parts: list[Computed]) -> Computed:
 
 
 def _both(parts: list[Computed]) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         found = {truth(part(row)) for part in parts}
         return boolean(False) if False in found else _truth_of(None if None in found else True)
 
@@ -264,7 +264,7 @@ def _both(parts: list[Computed]) -> Computed:
 def _among(inner: Computed, others: list[Computed]) -> Computed:
     """IN: true if equal to one, an error if none is and some comparison was one."""
 
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         term = inner(row)
         if term is None:
             return None
@@ -281,14 +281,14 @@ def _among(inner: Computed, others: list[Computed]) -> Computed:
 
 
 def _first(parts: list[Computed]) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         return next((term for part in parts if (term := part(row)) is not None), None)
 
     return compute
 
 
 def _chosen(condition: Computed, then: Computed, otherwise: Computed) -> Computed:
-    def compute(row: Row) -> Term | None:
+    def compute(row: Row) -> RdfTerm | None:
         value = truth(condition(row))
         return None if value is None else then(row) if value else otherwise(row)
 

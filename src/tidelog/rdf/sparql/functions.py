@@ -24,15 +24,15 @@ from tidelog.rdf.sparql.terms import (
     DURATION,
     EMPTY,
     STRING,
-    Kind,
-    Term,
+    RdfTerm,
+    TermKind,
     boolean,
     iri,
     literal,
     number,
 )
 
-Function: TypeAlias = Callable[..., Term | None]
+Function: TypeAlias = Callable[..., RdfTerm | None]
 
 FUNCTIONS: dict[str, Function] = {}
 
@@ -45,33 +45,33 @@ def _named(*names: str) -> Callable[[Function], Function]:
     return put
 
 
-def _like(model: Term, lexical: str) -> Term:
+def _like(model: RdfTerm, lexical: str) -> RdfTerm:
     """A text with the language of another."""
     return literal(lexical, STRING, model.language)
 
 
-def _fit(text: Term, part: Term) -> bool:
+def _fit(text: RdfTerm, part: RdfTerm) -> bool:
     """Whether a part can be looked for in a text: it has no language, or the same."""
     return text.is_text and part.is_text and (not part.language or part.language == text.language)
 
 
 @_named("STR")
-def _str(term: Term) -> Term | None:
-    return None if term.kind is Kind.BLANK else literal(term.lexical)
+def _str(term: RdfTerm) -> RdfTerm | None:
+    return None if term.kind is TermKind.BLANK else literal(term.lexical)
 
 
 @_named("LANG")
-def _lang(term: Term) -> Term | None:
-    return literal(term.language) if term.kind is Kind.LITERAL else None
+def _lang(term: RdfTerm) -> RdfTerm | None:
+    return literal(term.language) if term.kind is TermKind.LITERAL else None
 
 
 @_named("DATATYPE")
-def _datatype(term: Term) -> Term | None:
-    return iri(term.datatype) if term.kind is Kind.LITERAL else None
+def _datatype(term: RdfTerm) -> RdfTerm | None:
+    return iri(term.datatype) if term.kind is TermKind.LITERAL else None
 
 
 @_named("LANGMATCHES")
-def _langmatches(tag: Term, wanted: Term) -> Term | None:
+def _langmatches(tag: RdfTerm, wanted: RdfTerm) -> RdfTerm | None:
     if not tag.datatype == wanted.datatype == STRING:
         return None
     has, wants = tag.lexical.lower(), wanted.lexical.lower()
@@ -79,49 +79,51 @@ def _langmatches(tag: Term, wanted: Term) -> Term | None:
 
 
 @_named("SAMETERM")
-def _sameterm(a: Term, b: Term) -> Term:
+def _sameterm(a: RdfTerm, b: RdfTerm) -> RdfTerm:
     return boolean(a.text == b.text)
 
 
 @_named("ISIRI", "ISURI")
-def _isiri(term: Term) -> Term:
-    return boolean(term.kind is Kind.IRI)
+def _isiri(term: RdfTerm) -> RdfTerm:
+    return boolean(term.kind is TermKind.IRI)
 
 
 @_named("ISBLANK")
-def _isblank(term: Term) -> Term:
-    return boolean(term.kind is Kind.BLANK)
+def _isblank(term: RdfTerm) -> RdfTerm:
+    return boolean(term.kind is TermKind.BLANK)
 
 
 @_named("ISLITERAL")
-def _isliteral(term: Term) -> Term:
-    return boolean(term.kind is Kind.LITERAL)
+def _isliteral(term: RdfTerm) -> RdfTerm:
+    return boolean(term.kind is TermKind.LITERAL)
 
 
 @_named("ISNUMERIC")
-def _isnumeric(term: Term) -> Term:
+def _isnumeric(term: RdfTerm) -> RdfTerm:
     return boolean(term.number is not None)
 
 
 @_named("STRDT")
-def _strdt(text: Term, datatype: Term) -> Term | None:
-    return literal(text.lexical, datatype.lexical) if text.datatype == STRING and datatype.kind is Kind.IRI else None
+def _strdt(text: RdfTerm, datatype: RdfTerm) -> RdfTerm | None:
+    return (
+        literal(text.lexical, datatype.lexical) if text.datatype == STRING and datatype.kind is TermKind.IRI else None
+    )
 
 
 @_named("STRLANG")
-def _strlang(text: Term, tag: Term) -> Term | None:
+def _strlang(text: RdfTerm, tag: RdfTerm) -> RdfTerm | None:
     is_tag = tag.datatype == STRING and re.fullmatch(r"[a-zA-Z]+(-[a-zA-Z0-9]+)*", tag.lexical)
     return literal(text.lexical, STRING, tag.lexical) if text.datatype == STRING and is_tag else None
 
 
 @_named("ABS")
-def _abs(term: Term) -> Term | None:
+def _abs(term: RdfTerm) -> RdfTerm | None:
     value = term.number
     return None if value is None else number(absolute(value))
 
 
 def _rounding(how: str) -> Function:
-    def function(term: Term) -> Term | None:
+    def function(term: RdfTerm) -> RdfTerm | None:
         value = term.number
         return None if value is None else number(rounded(value, how))
 
@@ -132,7 +134,7 @@ FUNCTIONS.update({how: _rounding(how) for how in ("CEIL", "FLOOR", "ROUND")})
 
 
 @_named("CONCAT")
-def _concat(*texts: Term) -> Term | None:
+def _concat(*texts: RdfTerm) -> RdfTerm | None:
     if not all(text.is_text for text in texts):
         return None
     languages = {text.language for text in texts}
@@ -140,42 +142,42 @@ def _concat(*texts: Term) -> Term | None:
 
 
 @_named("STRLEN")
-def _strlen(text: Term) -> Term | None:
+def _strlen(text: RdfTerm) -> RdfTerm | None:
     return number(len(text.lexical)) if text.is_text else None
 
 
 @_named("UCASE")
-def _ucase(text: Term) -> Term | None:
+def _ucase(text: RdfTerm) -> RdfTerm | None:
     return _like(text, text.lexical.upper()) if text.is_text else None
 
 
 @_named("LCASE")
-def _lcase(text: Term) -> Term | None:
+def _lcase(text: RdfTerm) -> RdfTerm | None:
     return _like(text, text.lexical.lower()) if text.is_text else None
 
 
 @_named("ENCODE_FOR_URI")
-def _encode(text: Term) -> Term | None:
+def _encode(text: RdfTerm) -> RdfTerm | None:
     return literal(quote(text.lexical, safe="-_.~")) if text.is_text else None
 
 
 @_named("CONTAINS")
-def _contains(text: Term, part: Term) -> Term | None:
+def _contains(text: RdfTerm, part: RdfTerm) -> RdfTerm | None:
     return boolean(part.lexical in text.lexical) if _fit(text, part) else None
 
 
 @_named("STRSTARTS")
-def _strstarts(text: Term, part: Term) -> Term | None:
+def _strstarts(text: RdfTerm, part: RdfTerm) -> RdfTerm | None:
     return boolean(text.lexical.startswith(part.lexical)) if _fit(text, part) else None
 
 
 @_named("STRENDS")
-def _strends(text: Term, part: Term) -> Term | None:
+def _strends(text: RdfTerm, part: RdfTerm) -> RdfTerm | None:
     return boolean(text.lexical.endswith(part.lexical)) if _fit(text, part) else None
 
 
 @_named("STRBEFORE")
-def _strbefore(text: Term, part: Term) -> Term | None:
+def _strbefore(text: RdfTerm, part: RdfTerm) -> RdfTerm | None:
     if not _fit(text, part):
         return None
     before, found, _ = text.lexical.partition(part.lexical) if part.lexical else ("", True, "")
@@ -183,7 +185,7 @@ def _strbefore(text: Term, part: Term) -> Term | None:
 
 
 @_named("STRAFTER")
-def _strafter(text: Term, part: Term) -> Term | None:
+def _strafter(text: RdfTerm, part: RdfTerm) -> RdfTerm | None:
     if not _fit(text, part):
         return None
     _, found, after = text.lexical.partition(part.lexical) if part.lexical else ("", True, text.lexical)
@@ -191,7 +193,7 @@ def _strafter(text: Term, part: Term) -> Term | None:
 
 
 @_named("SUBSTR")
-def _substr(text: Term, start: Term, length: Term | None = None) -> Term | None:
+def _substr(text: RdfTerm, start: RdfTerm, length: RdfTerm | None = None) -> RdfTerm | None:
     """Characters from `start`, counted from 1, as fn:substring has it: whatever lies outside is not there."""
     first = start.number
     count = None if length is None else length.number
@@ -206,7 +208,7 @@ def _substr(text: Term, start: Term, length: Term | None = None) -> Term | None:
 
 
 @_named("REGEX")
-def _regex(text: Term, pattern: Term, flags: Term = EMPTY) -> Term | None:
+def _regex(text: RdfTerm, pattern: RdfTerm, flags: RdfTerm = EMPTY) -> RdfTerm | None:
     if not text.is_text or pattern.datatype != STRING or flags.datatype != STRING:
         return None
     re2 = _re2(pattern.lexical, flags.lexical)
@@ -219,7 +221,7 @@ def _regex(text: Term, pattern: Term, flags: Term = EMPTY) -> Term | None:
 
 
 @_named("REPLACE")
-def _replace(text: Term, pattern: Term, by: Term, flags: Term = EMPTY) -> Term | None:
+def _replace(text: RdfTerm, pattern: RdfTerm, by: RdfTerm, flags: RdfTerm = EMPTY) -> RdfTerm | None:
     if not text.is_text or not pattern.datatype == by.datatype == flags.datatype == STRING:
         return None
     re2 = _re2(pattern.lexical, flags.lexical)
@@ -257,7 +259,7 @@ def _re2(pattern: str, flags: str) -> str | None:
 
 
 def _part(name: str) -> Function:
-    def function(term: Term) -> Term | None:
+    def function(term: RdfTerm) -> RdfTerm | None:
         value = term.value
         if not isinstance(value, Moment):
             return None
@@ -277,18 +279,18 @@ for _name, _field in (
 
 
 @_named("TZ")
-def _tz(term: Term) -> Term | None:
+def _tz(term: RdfTerm) -> RdfTerm | None:
     return literal(term.value.zone) if isinstance(term.value, Moment) else None
 
 
 @_named("TIMEZONE")
-def _timezone(term: Term) -> Term | None:
+def _timezone(term: RdfTerm) -> RdfTerm | None:
     found = zone_duration(term.value.zone) if isinstance(term.value, Moment) else None
     return None if found is None else literal(found, DURATION)
 
 
 def _digest(name: str) -> Function:
-    def function(text: Term) -> Term | None:
+    def function(text: RdfTerm) -> RdfTerm | None:
         return literal(hashlib.new(name, text.lexical.encode()).hexdigest()) if text.datatype == STRING else None
 
     return function
@@ -298,10 +300,10 @@ FUNCTIONS.update({name: _digest(name.lower()) for name in ("MD5", "SHA1", "SHA25
 
 
 @_named("UUID")
-def _uuid() -> Term:
+def _uuid() -> RdfTerm:
     return iri(f"urn:uuid:{uuid.uuid4()}")
 
 
 @_named("STRUUID")
-def _struuid() -> Term:
+def _struuid() -> RdfTerm:
     return literal(str(uuid.uuid4()))

@@ -16,8 +16,8 @@ import numpy as np
 
 from tidelog.errors import error
 from tidelog.rdf.grammar import FORMATS
-from tidelog.rdf.sparql.answers import Answer, MadeTriples, Rows
-from tidelog.rdf.sparql.terms import STRING, Kind, Term
+from tidelog.rdf.sparql.answers import Answer, MadeTriples, SolutionRows
+from tidelog.rdf.sparql.terms import STRING, RdfTerm, TermKind
 from tidelog.rdf.write import write_texts
 
 ROWS = ("table", "csv", "tsv", "json", "xml")
@@ -31,14 +31,18 @@ def formats_of(answer: Answer) -> tuple[str, ...]:
     """In which formats an answer can be written, the usual one first."""
     if isinstance(answer, MadeTriples):
         return TRIPLES
-    return ROWS if isinstance(answer, Rows) else tuple(form for form in ROWS if form != "tsv")
+    return ROWS if isinstance(answer, SolutionRows) else tuple(form for form in ROWS if form != "tsv")
 
 
 def write_answer(answer: Answer, form: str, stream: BinaryIO) -> None:
     """Write an answer in one of its formats."""
     if form not in formats_of(answer):
         kind = (
-            "triples" if isinstance(answer, MadeTriples) else "solutions" if isinstance(answer, Rows) else "yes or no"
+            "triples"
+            if isinstance(answer, MadeTriples)
+            else "solutions"
+            if isinstance(answer, SolutionRows)
+            else "yes or no"
         )
         raise error("TL1456", f"the answer is {kind}, which cannot be written as {form}",
                     help=f"there are {', '.join(formats_of(answer))}")  # fmt: skip
@@ -62,7 +66,7 @@ def _boolean(answer: bool, form: str) -> str:
     return f"{_XML_HEAD}<head></head><boolean>{text}</boolean></sparql>\n" if form == "xml" else f"{text}\n"
 
 
-def _cells(rows: Rows, write: Callable[[Term | None], str]) -> Iterator[tuple[str, ...]]:
+def _cells(rows: SolutionRows, write: Callable[[RdfTerm | None], str]) -> Iterator[tuple[str, ...]]:
     """The rows with each term written."""
     columns = []
     for name in rows.names:
@@ -72,7 +76,7 @@ def _cells(rows: Rows, write: Callable[[Term | None], str]) -> Iterator[tuple[st
     return zip(*columns, strict=True) if columns else iter([()] * len(rows))
 
 
-def _table(rows: Rows) -> str:
+def _table(rows: SolutionRows) -> str:
     cells = list(_cells(rows, lambda term: "" if term is None else term.text))
     lines = [tuple(f"?{name}" for name in rows.names), *cells]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -80,26 +84,26 @@ def _table(rows: Rows) -> str:
     return "".join("  ".join(map(str.ljust, line, widths)).rstrip() + "\n" for line in lines)
 
 
-def _csv(rows: Rows) -> Iterator[str]:
+def _csv(rows: SolutionRows) -> Iterator[str]:
     yield ",".join(rows.names) + "\r\n"
     for row in _cells(rows, _csv_cell):
         yield ",".join(row) + "\r\n"
 
 
-def _csv_cell(term: Term | None) -> str:
+def _csv_cell(term: RdfTerm | None) -> str:
     if term is None:
         return ""
-    text = f"_:{term.lexical}" if term.kind is Kind.BLANK else term.lexical
+    text = f"_:{term.lexical}" if term.kind is TermKind.BLANK else term.lexical
     return '"' + text.replace('"', '""') + '"' if re.search('[",\r\n]', text) else text
 
 
-def _tsv(rows: Rows) -> Iterator[str]:
+def _tsv(rows: SolutionRows) -> Iterator[str]:
     yield "\t".join(f"?{name}" for name in rows.names) + "\n"
     for row in _cells(rows, lambda term: "" if term is None else term.text):
         yield "\t".join(row) + "\n"
 
 
-def _json(rows: Rows) -> Iterator[str]:
+def _json(rows: SolutionRows) -> Iterator[str]:
     yield f'{{"head":{{"vars":{json.dumps(rows.names)}}},"results":{{"bindings":['
     names = [json.dumps(name) for name in rows.names]
     between = "\n"
@@ -109,14 +113,14 @@ def _json(rows: Rows) -> Iterator[str]:
     yield "\n]}}\n"
 
 
-def _json_term(term: Term | None) -> str:
+def _json_term(term: RdfTerm | None) -> str:
     if term is None:
         return ""
-    kind = {Kind.IRI: "uri", Kind.BLANK: "bnode", Kind.LITERAL: "literal"}[term.kind]
+    kind = {TermKind.IRI: "uri", TermKind.BLANK: "bnode", TermKind.LITERAL: "literal"}[term.kind]
     found = {"type": kind, "value": term.lexical}
     if term.language:
         found["xml:lang"] = term.language
-    elif term.kind is Kind.LITERAL and term.datatype != STRING:
+    elif term.kind is TermKind.LITERAL and term.datatype != STRING:
         found["datatype"] = term.datatype
     return json.dumps(found, ensure_ascii=False)
 
@@ -124,7 +128,7 @@ def _json_term(term: Term | None) -> str:
 _XML_HEAD = '<?xml version="1.0"?>\n<sparql xmlns="http://www.w3.org/2005/sparql-results#">'
 
 
-def _xml(rows: Rows) -> Iterator[str]:
+def _xml(rows: SolutionRows) -> Iterator[str]:
     yield (
         _XML_HEAD + "<head>" + "".join(f"<variable name={quoteattr(n)}/>" for n in rows.names) + "</head>\n<results>\n"
     )
@@ -135,15 +139,15 @@ def _xml(rows: Rows) -> Iterator[str]:
     yield "</results></sparql>\n"
 
 
-def _xml_term(term: Term | None) -> str:
+def _xml_term(term: RdfTerm | None) -> str:
     if term is None:
         return ""
     if _NOT_XML.search(term.lexical):
         raise error("TL1457", f"{term.text} has a character that XML cannot have", help="ask for json")
     text = escape(term.lexical, {"\r": "&#13;"})
-    if term.kind is Kind.IRI:
+    if term.kind is TermKind.IRI:
         return f"<uri>{text}</uri>"
-    if term.kind is Kind.BLANK:
+    if term.kind is TermKind.BLANK:
         return f"<bnode>{text}</bnode>"
     if term.language:
         return f"<literal xml:lang={quoteattr(term.language)}>{text}</literal>"

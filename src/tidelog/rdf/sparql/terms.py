@@ -19,7 +19,7 @@ LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 DURATION = XSD + "dayTimeDuration"
 
 
-class Kind(IntEnum):
+class TermKind(IntEnum):
     """In the order of ORDER BY."""
 
     BLANK = 1
@@ -42,13 +42,13 @@ _SHORT = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': 
 _LONG = {short[1]: char for char, short in _SHORT.items()}
 
 
-class Term:
+class RdfTerm:
     """An IRI, a blank node or a literal. `lexical` is its text without what makes it a term: `http://a`, `b1`, `12`."""
 
     __slots__ = ("_value", "datatype", "kind", "language", "lexical", "text")
 
     def __init__(
-        self, kind: Kind, lexical: str, datatype: str = "", language: str = "", text: str | None = None
+        self, kind: TermKind, lexical: str, datatype: str = "", language: str = "", text: str | None = None
     ) -> None:
         self.kind, self.lexical, self.datatype, self.language = kind, lexical, datatype, language
         self.text = _text(kind, lexical, datatype, language) if text is None else text
@@ -78,44 +78,44 @@ class Term:
         return f"Term({self.text})"
 
 
-def parse_term(text: str) -> Term:
+def parse_term(text: str) -> RdfTerm:
     """The term of a canonical text."""
     if text[0] == "<":
-        return Term(Kind.IRI, text[1:-1], text=text)
+        return RdfTerm(TermKind.IRI, text[1:-1], text=text)
     if text[0] == "_":
-        return Term(Kind.BLANK, text[2:], text=text)
+        return RdfTerm(TermKind.BLANK, text[2:], text=text)
     end = text.rindex('"')
     lexical, behind = text[1:end], text[end + 1 :]
     if "\\" in lexical:
         lexical = _ESCAPE.sub(_unescaped, lexical)
     if not behind:
-        return Term(Kind.LITERAL, lexical, STRING, text=text)
+        return RdfTerm(TermKind.LITERAL, lexical, STRING, text=text)
     if behind[0] == "@":
-        return Term(Kind.LITERAL, lexical, LANG_STRING, behind[1:], text)
-    return Term(Kind.LITERAL, lexical, behind[3:-1], text=text)
+        return RdfTerm(TermKind.LITERAL, lexical, LANG_STRING, behind[1:], text)
+    return RdfTerm(TermKind.LITERAL, lexical, behind[3:-1], text=text)
 
 
-def iri(lexical: str) -> Term:
-    return Term(Kind.IRI, lexical)
+def iri(lexical: str) -> RdfTerm:
+    return RdfTerm(TermKind.IRI, lexical)
 
 
-def blank(label: str) -> Term:
-    return Term(Kind.BLANK, label)
+def blank(label: str) -> RdfTerm:
+    return RdfTerm(TermKind.BLANK, label)
 
 
-def literal(lexical: str, datatype: str = STRING, language: str = "") -> Term:
-    return Term(Kind.LITERAL, lexical, LANG_STRING if language else datatype, language.lower())
+def literal(lexical: str, datatype: str = STRING, language: str = "") -> RdfTerm:
+    return RdfTerm(TermKind.LITERAL, lexical, LANG_STRING if language else datatype, language.lower())
 
 
-def number(value: Number) -> Term:
-    return Term(Kind.LITERAL, format_number(value), TYPES[type(value)])
+def number(value: Number) -> RdfTerm:
+    return RdfTerm(TermKind.LITERAL, format_number(value), TYPES[type(value)])
 
 
-def boolean(value: bool) -> Term:
+def boolean(value: bool) -> RdfTerm:
     return TRUE if value else FALSE
 
 
-def from_rdflib(node: Any) -> Term:
+def from_rdflib(node: Any) -> RdfTerm:
     """The term of an rdflib node."""
     import rdflib
 
@@ -124,10 +124,10 @@ def from_rdflib(node: Any) -> Term:
     return blank(str(node)) if isinstance(node, rdflib.BNode) else iri(str(node))
 
 
-def _text(kind: Kind, lexical: str, datatype: str, language: str) -> str:
-    if kind is Kind.IRI:
+def _text(kind: TermKind, lexical: str, datatype: str, language: str) -> str:
+    if kind is TermKind.IRI:
         return f"<{lexical}>"
-    if kind is Kind.BLANK:
+    if kind is TermKind.BLANK:
         return f"_:{lexical}"
     if _ESCAPED.search(lexical):
         lexical = _ESCAPED.sub(lambda found: _SHORT.get(found[0]) or f"\\u{ord(found[0]):04X}", lexical)
@@ -142,8 +142,8 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(found[1] or found[2], 16))
 
 
-def _value(term: Term) -> Value:
-    if term.kind is not Kind.LITERAL or term.datatype in (STRING, LANG_STRING):
+def _value(term: RdfTerm) -> Value:
+    if term.kind is not TermKind.LITERAL or term.datatype in (STRING, LANG_STRING):
         return term.lexical
     if term.datatype in NUMERIC:
         found = parse_number(term.lexical, term.datatype)

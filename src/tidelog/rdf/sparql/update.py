@@ -15,10 +15,10 @@ from tidelog.plain import dataclass, field
 from tidelog.rdf.graph import Graph
 from tidelog.rdf.sparql.answers import made, new_evaluation
 from tidelog.rdf.sparql.dictionary import Dictionary
-from tidelog.rdf.sparql.evaluate import Evaluation
-from tidelog.rdf.sparql.expressions import Setting
+from tidelog.rdf.sparql.evaluate import QueryEvaluation
+from tidelog.rdf.sparql.expressions import QuerySetting
 from tidelog.rdf.sparql.graph_triples import GraphTriples
-from tidelog.rdf.sparql.terms import Term, from_rdflib
+from tidelog.rdf.sparql.terms import RdfTerm, from_rdflib
 from tidelog.rdf.sparql.text import parse_update
 from tidelog.store.memory import Array
 
@@ -59,7 +59,7 @@ def update(text: str, graph: Graph) -> Updated:
         _check(operation)
     change = _Change()
     done: list[_Change] = []
-    names: dict[str, Term] = {}
+    names: dict[str, RdfTerm] = {}
     for operation in operations:
         if operation.name in ("InsertData", "DeleteData"):
             inserted = operation.name == "InsertData"
@@ -104,7 +104,7 @@ def _pattern(triples: Any) -> Any:
     return CompValue("BGP", triples=list(triples))
 
 
-def _made(template: Any, found: Any, evaluation: Evaluation) -> list[Triple]:
+def _made(template: Any, found: Any, evaluation: QueryEvaluation) -> list[Triple]:
     return _texts(made(list(template), found, evaluation), evaluation.dictionary)
 
 
@@ -113,11 +113,11 @@ def _texts(words: Array, dictionary: Dictionary) -> list[Triple]:
     return list(zip(*columns, strict=True))
 
 
-def _data(triples: Any, names: dict[str, Term]) -> list[Triple]:
+def _data(triples: Any, names: dict[str, RdfTerm]) -> list[Triple]:
     """The triples of INSERT DATA or DELETE DATA; a label stands for one new blank node throughout the update."""
     import rdflib
 
-    setting = Setting(from_rdflib(rdflib.Literal("")))
+    setting = QuerySetting(from_rdflib(rdflib.Literal("")))
 
     def text(node: Any) -> str:
         if not isinstance(node, rdflib.BNode):
