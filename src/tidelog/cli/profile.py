@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidelog.evaluate.profile import Profile
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_WIDTH = 60
 
 
 def profile(
@@ -33,6 +39,7 @@ def _print(found: Profile, top: int) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else 240)  # in a pipe or a file, rules stay on one line
     console.print(f"epoch {found.epoch}, {found.strategy} ({found.why}): {found.seconds:.2f} s in all")
+    console.print(_shares(found.stages(), found.seconds, "s", 1))
     tasks = Table("seconds", "derivations", "new tuples", "iterations", "rule")
     totals = found.totals()
     for total in totals[:top]:
@@ -48,3 +55,20 @@ def _print(found: Profile, top: int) -> None:
         parts = ", ".join(f"{part} {bytes:,}" for part, bytes in size.bytes.items() if bytes)
         relations.add_row(f"{size.tuples:,}", f"{size.total:,}", name, parts)
     console.print(relations)
+    if found.memory:
+        size_of_all = sum(found.memory.values())
+        console.print(f"{size_of_all / 2**20:,.0f} MB at the end")
+        console.print(_shares(found.memory, size_of_all, "MB", 2**20))
+
+
+def _shares(parts: Mapping[str, float], whole: float, unit: str, size: float) -> Table:
+    """What each part has of the whole, as bars that go on where the one before ended; they add up."""
+    from rich.table import Table
+
+    table, before = Table("part", unit, "of all", ""), 0.0
+    for part, value in parts.items():
+        start, stop = (round(_WIDTH * at / whole) if whole else 0 for at in (before, before + value))
+        share = f"{value / whole:.0%}" if whole else ""
+        table.add_row(part, f"{value / size:,.3f}", share, " " * start + "█" * max(stop - start, 0))
+        before += value
+    return table

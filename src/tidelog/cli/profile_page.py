@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from itertools import cycle
 
 from tidelog.evaluate.profile import Profile, Size, Total
 
@@ -23,12 +25,31 @@ def page(profile: Profile) -> str:
 <html lang="en"><head><meta charset="utf-8"><title>Tidelog profile</title><style>{_STYLE}</style></head>
 <body><h1>Tidelog profile: {profile.seconds:.2f} s</h1>
 <p>epoch {profile.epoch}, {escape(profile.strategy)} ({escape(profile.why)})</p>
+{_shares(profile.stages(), profile.seconds, "s", 1)}
 <h2>Rules</h2>{_rules(profile.totals(), profile.seconds)}
 <h2>New tuples per iteration</h2>{_curve(_per_iteration(profile, "tuples"), "tuples")}
 <h2>Seconds per iteration</h2>{_curve(_per_iteration(profile, "seconds"), "seconds")}
+<h2>Memory</h2>{_shares(profile.memory, sum(profile.memory.values()), "MB", 2**20)}
 <h2>Relations</h2>{_relations(profile.sizes())}
 </body></html>
 """
+
+
+_COLOURS = ("#2b7a9e", "#d08b3c", "#5b9e6f", "#8a5fa8", "#b0554f", "#6c7a89", "#c2a83e", "#b9c4cd")
+
+
+def _shares(parts: Mapping[str, float], whole: float, unit: str, size: float) -> str:
+    """One bar from left to right, of parts that add up to the whole, and what they are."""
+    if not parts or not whole:
+        return ""
+    bars, names, before = [], [], 0.0
+    for (part, value), colour in zip(parts.items(), cycle(_COLOURS)):
+        x, width = 860 * before / whole, 860 * value / whole
+        said = f"{escape(part)}: {value / size:,.2f} {unit}, {value / whole:.0%}"
+        bars.append(f'<rect x="{x:.1f}" width="{width:.1f}" height="26" fill="{colour}"><title>{said}</title></rect>')
+        names.append(f'<span style="color: {colour}">■</span> {said}')
+        before += value
+    return f'<svg width="860" height="26">{"".join(bars)}</svg><p>{"<br>".join(names)}</p>'
 
 
 def _rules(totals: list[Total], seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any
 from tidelog.analysis.checked import Checked
 from tidelog.analysis.needed import only_needed
 from tidelog.cli.loading import checked_file, end_epoch, threads_of
+from tidelog.cli.process_age import seconds_since_start
 from tidelog.cli.progress import Progress
 from tidelog.cli.without_pandas import settle_without_pandas
 from tidelog.errors import Report, TidelogWarning, listed
@@ -64,11 +66,17 @@ def run_program(
                 observer=progress, state=state, profile=profile is not None, workers=workers,
             )  # fmt: skip
             with opened as session:
+                starting = seconds_since_start()
                 epoch = session.bootstrap()
+                began = time.perf_counter()
                 others = session.write_outputs(output_dir)
+                writing = time.perf_counter() - began
         except KeyboardInterrupt:
             print(progress.interrupted(), file=sys.stderr)
             raise SystemExit(130) from None
+    if epoch.profile is not None:
+        before = epoch.profile.with_work("starting, and checking the program", "starting", starting)
+        epoch.profile = before.with_work("writing the results", "writing", writing)
     end_epoch(epoch, profile, no_warn, others)
 
 

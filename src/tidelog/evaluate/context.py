@@ -39,7 +39,11 @@ class Context:
 
 
 def recorded(
-    recorder: Recorder | None, text: str, iteration: int = 0, tuples: Callable[[], int] = int
+    recorder: Recorder | None,
+    text: str,
+    iteration: int = 0,
+    tuples: Callable[[], int] = int,
+    stage: str = "other work",
 ) -> AbstractContextManager[None]:
     """Meanwhile work is done that belongs to no rule: told to the recorder of a profile, if there is one."""
-    return nullcontext() if recorder is None else recorder.work(text, iteration, tuples)
+    return nullcontext() if recorder is None else recorder.work(text, iteration, tuples, stage)

@@ -70,16 +70,17 @@ class Fixpoint:
         """Run a stratum of the program, the one of this number, whose inputs are complete."""
         self.observer.stratum(number, len(self.program.strata), stratum.stratum.relations)
         self.limits.relations = stratum.stratum.relations
-        if stratum.best is not None and self.run_by_rank(stratum, stratum.best):
-            return
-        self.run_stratum(self.reordered(stratum))
+        with recorded(self.recorder, "going from iteration to iteration", stage="iterations"):
+            if stratum.best is None or not self.run_by_rank(stratum, stratum.best):
+                self.run_stratum(self.reordered(stratum))
 
     def run_by_rank(self, stratum: StratumPlan, best: BestOf) -> bool:
         """Evaluate a stratum in which only the best counts, rank by rank; False, and nothing has changed, if its data
         are not what its rules say."""
         evaluation = FromNothing(self.context, stratum.stratum.relations, stratum.rules, best, self.watch)
-        if not evaluation.run():
-            return False
+        with recorded(self.recorder, f"the best of {', '.join(stratum.stratum.relations)}", stage="rules"):
+            if not evaluation.run():
+                return False
         if isinstance(self.observer, PlanObserver):
             self.observer.planned(replace(stratum, once=evaluation.once, delta=evaluation.delta))
         self.derivations += evaluation.derivations
@@ -95,7 +96,8 @@ class Fixpoint:
             self.statistics = Statistics(self.database, names, float(expected))
         elif not self.statistics.outgrown():
             return stratum
-        planned = plan_stratum(stratum.stratum, stratum.rules, self.statistics, stratum.counted)
+        with recorded(self.recorder, "planning", stage="planning"):
+            planned = plan_stratum(stratum.stratum, stratum.rules, self.statistics, stratum.counted)
         planned = replace(planned, gates=stratum.gates, best=stratum.best)
         if isinstance(self.observer, PlanObserver):
             self.observer.planned(planned)
@@ -210,11 +212,14 @@ class Fixpoint:
             else:
                 head = self.database[_head(run.plan)]
                 before, derived, start = head.count, run.derivations, time.perf_counter()
+                indexing = self.database.indexing
                 run.run()
+                indexing = self.database.indexing - indexing
+                self.recorder.spent("bringing indexes up to date", "indexes", iteration, indexing)
                 self.recorder.rule(
                     run.plan.rule,
                     iteration,
-                    time.perf_counter() - start,
+                    time.perf_counter() - start - indexing,
                     head.count - before,
                     run.derivations - derived,
                 )

@@ -3,7 +3,8 @@
 A `Recorder` is told what was done while an epoch is evaluated; a `Profile` is what it has to say in the end: a value,
 which can be sent to another process and written to a file (`tidelog profile` shows it). Beside rules there is work that
 belongs to none of them, such as reading facts or telling new tuples from known ones; it has a sentence for its text.
-What is always true: no second is counted twice, so those of all tasks are at most those of the epoch.
+What is always true: no second is counted twice, so those of all tasks are at most those of the epoch, and its stages,
+with what nobody has told of, add up to all of its time; likewise its parts of memory, to all that the process has.
 """
 
 from __future__ import annotations
@@ -17,17 +18,23 @@ from typing import Any, NamedTuple
 
 from tidelog.analysis.clauses import Clause
 from tidelog.errors import error
-from tidelog.plain import asdict, dataclass
+from tidelog.plain import asdict, dataclass, field, replace
 
-FORMAT = 2
+FORMAT = 3
+STAGES = (
+    "starting", "reading facts", "planning", "rules", "indexes", "iterations", "other work", "writing",
+    "not accounted for",
+)  # fmt: skip
+"""What an epoch, or the run of a command, does, in this order."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What time is spent on: a rule, with its place in the program, or other work."""
+    """What time is spent on: a rule, with its place in the program, or other work, of one of the STAGES."""
 
     text: str
     place: str = ""
+    stage: str = "rules"
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,22 @@ class Profile:
     tasks: list[Task]
     records: list[Measurement]
     relations: dict[str, Size]
+    memory: dict[str, int] = field(default_factory=dict)  # of the process, in bytes, by what it is for
+
+    def stages(self) -> dict[str, float]:
+        """The seconds of each of the STAGES that took any: all of `seconds`."""
+        found = dict.fromkeys(STAGES, 0.0)
+        for record in self.records:
+            found[self.tasks[record.task].stage] += record.seconds
+        found[STAGES[-1]] = max(0.0, self.seconds - sum(found.values()))
+        return {stage: seconds for stage, seconds in found.items() if seconds > 0}
+
+    def with_work(self, text: str, stage: str, seconds: float) -> Profile:
+        """With something that was done before or after the epoch."""
+        seconds = max(0.0, seconds)
+        tasks = [*self.tasks, Task(text, stage=stage)]
+        records = [*self.records, Measurement(len(self.tasks), 0, seconds, 0, 0)]
+        return replace(self, seconds=self.seconds + seconds, tasks=tasks, records=records)
 
     def totals(self) -> list[Total]:
         """What was spent on each task, most of all first."""
@@ -135,6 +158,7 @@ class Recorder:
         self._begun = 0.0
         self._depth = 0
         self._numbers: dict[int | str, int] = {}  # of tasks, by the number of their rule or by their text
+        self._stages: dict[int | str, str] = {}
         self._records: list[Measurement] = []
         self._seconds = 0.0  # of all records
 
@@ -154,7 +178,9 @@ class Recorder:
         self._add(number, iteration, seconds, tuples, derivations)
 
     @contextmanager
-    def work(self, text: str, iteration: int = 0, tuples: Callable[[], int] = int) -> Iterator[None]:
+    def work(
+        self, text: str, iteration: int = 0, tuples: Callable[[], int] = int, stage: str = "other work"
+    ) -> Iterator[None]:
         """Meanwhile something else is done: what is recorded within is told apart. `tuples` says in the end how many
         new ones there are."""
         start, before = time.perf_counter(), self._seconds
@@ -162,7 +188,13 @@ class Recorder:
             yield
         finally:
             inside = self._seconds - before
+            self._stages[text] = stage
             self._add(text, iteration, time.perf_counter() - start - inside, tuples(), 0)
+
+    def spent(self, text: str, stage: str, iteration: int, seconds: float) -> None:
+        """So much was spent on something else."""
+        self._stages[text] = stage
+        self._add(text, iteration, seconds, 0, 0)
 
     def _add(self, task: int | str, iteration: int, seconds: float, tuples: int, derivations: int) -> None:
         number = self._numbers.setdefault(task, len(self._numbers))
@@ -170,11 +202,20 @@ class Recorder:
         self._seconds += seconds
 
     def profile(
-        self, epoch: int, strategy: str, why: str, clauses: Sequence[Clause], relations: dict[str, Size]
+        self,
+        epoch: int,
+        strategy: str,
+        why: str,
+        clauses: Sequence[Clause],
+        relations: dict[str, Size],
+        memory: dict[str, int] | None = None,
     ) -> Profile:
         """What the epoch at hand did, now that it is done."""
-        tasks = [Task(key) if isinstance(key, str) else _rule(clauses[key]) for key in self._numbers]
-        return Profile(epoch, strategy, why, time.perf_counter() - self._begun, tasks, list(self._records), relations)
+        tasks = [
+            Task(key, stage=self._stages[key]) if isinstance(key, str) else _rule(clauses[key]) for key in self._numbers
+        ]
+        seconds = time.perf_counter() - self._begun
+        return Profile(epoch, strategy, why, seconds, tasks, list(self._records), relations, memory or {})
 
 
 def _rule(clause: Clause) -> Task:

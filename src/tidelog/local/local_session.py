@@ -6,6 +6,7 @@ at once; the relations are those of the last epoch that ended, also after an err
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -37,8 +38,10 @@ from tidelog.io.write import Parts, write_relation
 from tidelog.lang import tree
 from tidelog.lang.escapes import escape
 from tidelog.local.epoch import Changes, Epoch, tell
+from tidelog.local.memory_parts import memory_parts
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
+from tidelog.room import resident_bytes
 from tidelog.store import Database, Equivalence, release_spare
 from tidelog.store import Relation as Gathered
 
@@ -52,6 +55,7 @@ Facts = Mapping[str, Any]
 
 
 READING = "while reading the facts"
+READING_STAGE = "reading facts"
 
 
 class LocalSession:
@@ -65,6 +69,7 @@ class LocalSession:
         self.settings = settings
         self._options = settings.engine_options()
         self._told: set[str] = set()  # what need not be said again
+        self._at_first = resident_bytes() if settings.profile else 0
         self._durable: Durable | None = None
         engine: Engine
         if settings.workers is not None:
@@ -95,16 +100,29 @@ class LocalSession:
             gathered: dict[str, Gathered] = {}
             try:
                 with self._reading():
-                    for name, table in self._given(facts, bad_rows):
+                    for name, table in self._timed(self._given(facts, bad_rows)):
                         if name not in gathered:
                             gathered[name] = self.gather(name)
-                        gathered[name].insert(self.words(name, table))
+                        with recorded(self._options.recorder, f"entering the facts of {name}", stage=READING_STAGE):
+                            gathered[name].insert(self.words(name, table))
                         del table  # before the next is read
             except BaseException:
                 for relation in gathered.values():
                     self.dismiss(relation)
                 raise
             return self.bootstrap_words(gathered, tuple(bad_rows.report()))
+
+    def _timed(self, tables: Iterator[tuple[str, pa.Table]]) -> Iterator[tuple[str, pa.Table]]:
+        """The same tables; a profile is told how long each was waited for."""
+        recorder = self._options.recorder
+        if recorder is None:
+            yield from tables
+            return
+        began = time.perf_counter()
+        for name, table in tables:
+            recorder.spent(f"reading {name}", READING_STAGE, 0, time.perf_counter() - began)
+            yield name, table
+            began = time.perf_counter()
 
     def _given(self, facts: Facts | None, bad_rows: BadRows) -> Iterator[tuple[str, pa.Table]]:
         """The facts as tables, those of files one after the other. What is wrong with any of them is raised in the
@@ -133,7 +151,7 @@ class LocalSession:
             yield
 
     def _reading(self) -> AbstractContextManager[None]:
-        return recorded(self._options.recorder, "reading the facts")
+        return recorded(self._options.recorder, "reading the facts", stage=READING_STAGE)
 
     def limited(self, doing: str) -> AbstractContextManager[None]:
         """Meanwhile the session's limits hold, for whoever hands it facts without an epoch."""
@@ -364,7 +382,9 @@ class LocalSession:
             for held in engine.query_database()
             if held.count or held.name in declared
         }
-        return self._options.recorder.profile(report.epoch, report.strategy, report.why, self.checked.clauses, sizes)
+        memory = memory_parts(engine.database, sizes, self._at_first)
+        clauses = self.checked.clauses
+        return self._options.recorder.profile(report.epoch, report.strategy, report.why, clauses, sizes, memory)
 
     def _feed(self, name: str, sides: Iterable[tuple[str, pa.Table]], epoch: int) -> pa.Table:
         from tidelog.local.feed import feed_table

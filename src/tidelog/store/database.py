@@ -61,6 +61,7 @@ class Database:
         self._inserters: dict[int, Pipeline] = {}
         self._remarks: dict[str, bool] = {}  # whether they were told
         self.rounds = 0  # of all updates in which only the best counts
+        self.indexing = 0.0  # seconds that indexes were brought up to date, but for those of a running stratum
         self.records = Records(self)
         self._clock = time.perf_counter(), self.kernels.now()
 
@@ -268,6 +269,7 @@ class Database:
 
     def update(self, index: Index, scratch: Array | None = None) -> None:
         """Bring an index up to date."""
+        began = time.perf_counter()
         try:
             index.prepare()
         except MemoryError:
@@ -277,6 +279,7 @@ class Database:
         while (status := self.kernels.update_index(index.address, at)) != codes.DONE:
             self.serve_index(status, index)
         index.forget_slots()
+        self.indexing += time.perf_counter() - began
 
     def build(self, indexes: Sequence[Index]) -> None:
         """Bring large indexes up to date, two at a time, those with most to do first: nobody but the caller has

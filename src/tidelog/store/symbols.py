@@ -89,6 +89,10 @@ class Symbols:
         start, stop = self._ends.data[symbol : symbol + 2, 0].tolist()
         return self._bytes.data.view(np.uint8).reshape(-1)[start:stop].tobytes()
 
+    def memory(self) -> int:
+        """Bytes in use."""
+        return int(self._ends.data[len(self), 0]) + 8 * len(self) + int(self._table.nbytes)
+
     def lengths(self, symbols: Array) -> Array:
         """How many bytes each of these texts has."""
         ends: Array = self._ends.data[:, 0]
