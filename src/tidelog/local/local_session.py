@@ -29,6 +29,7 @@ from tidelog.evaluate.facts import Facts as EncodedFacts
 from tidelog.evaluate.limits import Observer
 from tidelog.evaluate.profile import Profile, Size
 from tidelog.evaluate.rows import no_rows
+from tidelog.io.ahead import ahead
 from tidelog.io.bad_rows import BadRows
 from tidelog.io.codec import decode, encode
 from tidelog.io.given import given_table
@@ -129,7 +130,8 @@ class LocalSession:
         end."""
         if facts is None:
             inputs = ((self.checked.relations[d.relation], d) for d in self.checked.directives("input"))
-            yield from read_inputs(inputs, self.checked.types, Path(self.settings.facts), bad_rows)
+            read = read_inputs(inputs, self.checked.types, Path(self.settings.facts), bad_rows)
+            yield from ahead(read, self.settings.threads)
         else:
             report = Report()
             tables = self._tables(facts, bad_rows, report)
