@@ -49,7 +49,7 @@ class PartBootstrap(Bootstrap):
 
     def run_stratum(self, fixpoint: Fixpoint, number: int, stratum: StatefulStratum, plan: StratumPlan) -> None:
         assert isinstance(fixpoint, PartFixpoint)
-        one = at_first(stratum, self.share.placed)
+        one = at_first(stratum, self.share.placed) or self.share.waves.size == 1
         if not one or self.share.waves.me == FIRST:
             fixpoint.together = not (one or stratum.aggregate)
             super().run_stratum(fixpoint, number, stratum, plan)
@@ -116,7 +116,7 @@ class PartStore(OneStore):
         self._prepared = False
 
     def _new_updater(self, stratum: StatefulStratum) -> Updater:
-        if not at_first(stratum, self.share.placed):
+        if not at_first(stratum, self.share.placed) and self.waves.size > 1:
             return super()._new_updater(stratum)
         if self.waves.me != FIRST:
             return LeftToTheFirst()
