@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -13,10 +14,11 @@ from tidelog.exchange.many import Many
 from tidelog.exchange.part_worker import PartWorker
 from tidelog.exchange.questions import KINDS
 from tidelog.exchange.seeded import Seeded
-from tidelog.exchange.turns import SeededLine, in_turns
+from tidelog.exchange.turns import SeededLine, Turn, in_turns
 from tidelog.exchange.workers_engine import WorkersEngine
 from tidelog.plan.exchange.placement import Placement, place
 from tidelog.wire.messages import Message, Messages
+from tidelog.wire.rendezvous import WorkerLost
 
 SPOKEN = Messages(*KINDS)
 
@@ -28,17 +30,48 @@ class ByteLine(SeededLine):
         super().send(to, through_bytes(message))
 
 
+class Kills:
+    """Kills workers in the middle of questions: up to `most` in an epoch, and not when the epoch is over."""
+
+    def __init__(self, seed: int, most: int = 2) -> None:
+        self.random, self.most, self.done, self.left = random.Random(seed), most, 0, 0
+
+    def begin(self) -> None:
+        self.left = self.random.randint(0, self.most)
+
+    def strikes(self) -> bool:
+        if not self.left or self.random.random() > 0.15:
+            return False
+        self.left -= 1
+        self.done += 1
+        return True
+
+    def after(self) -> int:
+        """So many steps of all workers."""
+        return self.random.choice((0, 1, 3, 10, 30, 100))
+
+
 class SeededTeam:
     """A `workers.Workers`. What is asked and answered goes through bytes, too."""
 
-    def __init__(self, checked: Checked, size: int, seed: int, said: Mapping[str, Placement]) -> None:
-        self.size, self.seeded = size, Seeded(size, seed)
+    def __init__(
+        self, checked: Checked, size: int, seed: int, said: Mapping[str, Placement], kills: Kills | None = None
+    ) -> None:
+        self.size, self.seeded, self.kills = size, Seeded(size, seed), kills
         self.lines = [ByteLine(transport) for transport in self.seeded.transports]
         self.workers = [PartWorker(checked, {}, Limits(), line, said) for line in self.lines]
 
     def ask(self, questions: Sequence[Message]) -> list[Message]:
         work = [partial(self._answer, worker, asked) for worker, asked in zip(self.workers, questions, strict=True)]
-        return in_turns(self.seeded, self.lines, work)
+        if self.kills is None or not self.kills.strikes():
+            return in_turns(self.seeded, self.lines, work)
+        turns = [Turn(line, each) for line, each in zip(self.lines, work, strict=True)]
+        try:
+            self.seeded.run(turns, self.kills.after())
+        finally:
+            for turn in turns:
+                turn.end()
+        raise WorkerLost("a worker was killed")
 
     def _answer(self, worker: PartWorker, question: Message) -> Message:
         return through_bytes(worker.answer(through_bytes(question)))
@@ -52,10 +85,15 @@ def through_bytes(message: Message) -> Message:
 
 
 def seeded_engine(
-    checked: Checked, size: int, seed: int, strategy: str = "elastic", said: Mapping[str, Placement] | None = None
+    checked: Checked,
+    size: int,
+    seed: int,
+    strategy: str = "elastic",
+    said: Mapping[str, Placement] | None = None,
+    kills: Kills | None = None,
 ) -> WorkersEngine:
     said = said or {}
     front = Front(checked, {})
-    hire: Callable[[], SeededTeam] = partial(SeededTeam, checked, size, seed, said)
+    hire: Callable[[], SeededTeam] = partial(SeededTeam, checked, size, seed, said, kills)
     many = Many(hire, front, place(front.state.program, said), Limits())
     return WorkersEngine(many, Policy(strategy))

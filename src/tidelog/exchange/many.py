@@ -12,7 +12,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -110,6 +110,8 @@ class Many:
         self._standings: dict[int, Standing] = {}  # by the number of the stratum, as long as nothing is done
         self._costs: list[float] | None = None  # by the number of the stratum, in this epoch
         self.change = NetChange()  # of the running epoch
+        self._begun = False  # whether an epoch has ended
+        self.insisting: Callable[[Callable[[], Words]], Words] = lambda act: act()  # who replaces workers says how
         self._workers: Workers | None = hire()
 
     # ---- workers
@@ -142,8 +144,11 @@ class Many:
         return int(sum(answer.value for answer in self._all(Amount, question)))
 
     def recover(self) -> None:
-        """Have workers again after a loss, at the epoch that was committed last."""
+        """Have workers again after a loss, at the epoch that was committed last; before the first, they are empty."""
+        self.close()
         self._workers, self._taught = self._hire(), Extent()
+        if not self._begun:
+            return
         facts = {name: rows for name, rows in self.front.all_facts().items() if len(rows)}
         with self.epoch("while starting other workers"):
             self._evaluate_all(facts)
@@ -387,15 +392,16 @@ class Many:
         self._ask(Message, [Resume(CostsAre(counters, share)) for share in shares])
         self.front.begin({name: rows for name, rows in facts.items() if len(rows)})
         self.front.commit()
+        self._begun = True
 
     def commit(self) -> None:
-        """From here on the epoch counts: workers that are lost now are replaced by others that are in it."""
+        """From here on the epoch counts: workers that are lost now are replaced by others that are in it, when somebody
+        needs them."""
         self.front.commit()
+        self._begun = True
         self._forget_figures()
-        try:
+        with suppress(WorkerLost):
             self._all(Message, EndEpoch(Ending.COMMIT))
-        except WorkerLost:
-            self.recover()
 
     def _forget_figures(self) -> None:
         """What was asked in an epoch is no longer true."""
@@ -405,11 +411,9 @@ class Many:
         self.front.undo()
         self._forget_figures()
         if self._workers is not None:
-            try:
+            with suppress(WorkerLost):
                 self._all(Message, EndEpoch(Ending.UNDO))
                 self._agree()
-            except WorkerLost:
-                pass  # whoever needs workers makes others
 
     # ---- contents
 
@@ -438,7 +442,7 @@ class Many:
     def query_database(self) -> Database:
         """What is asked for of it is brought here first, once in an epoch."""
         if self._fetched is None:
-            self._fetched = Fetched(self.front, self._tuples)
+            self._fetched = Fetched(self.front, lambda name: self.insisting(lambda: self._tuples(name)))
         return self._fetched
 
     def traffic(self) -> list[TrafficIs]:

@@ -32,6 +32,7 @@ class WorkersEngine(Engine):
     def __init__(self, many: Many, policy: Policy, keeper: Keeper | None = None) -> None:
         super().__init__(many, policy, keeper)
         self.many = many
+        many.insisting = self._insisting
 
     def bootstrap(self, facts: Mapping[str, Facts]) -> EpochReport:
         given = {name: _lasting(rows) for name, rows in facts.items()}
