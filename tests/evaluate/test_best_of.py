@@ -74,7 +74,7 @@ def check(seed: int, strategy: str, failing: bool = False) -> int:
     the recursion."""
     rnd = random.Random(seed)
     program = random_program(rnd)
-    domain, pool = random_pool(rnd, program.sign)
+    domain, pool = random_pool(rnd, program)
     facts, updates = {fact for fact in pool if rnd.random() < 0.7}, 0
     session = None
     for _ in range(5):

@@ -93,10 +93,11 @@ class BestRule:
 
 @dataclass(frozen=True)
 class BestProgram:
-    """Rules; `sign` is 1 if the least is the best, -1 if the greatest is."""
+    """Rules; `sign` is 1 if the least is the best, -1 if the greatest is; `kind` is the type of values and weights."""
 
     rules: tuple[BestRule, ...]
     sign: int
+    kind: str = "number"
 
     def together(self, one: str, other: str) -> bool:
         """Whether two relations depend on each other."""
@@ -113,11 +114,11 @@ class BestProgram:
         better = "d2 < d1" if self.sign > 0 else "d2 > d1"
         return "\n".join(
             [
-                ".decl e(x: number, y: number, w: number)\n.input e",
-                ".decl g(x: number, w: number)\n.input g",
+                f".decl e(x: number, y: number, w: {self.kind})\n.input e",
+                f".decl g(x: number, w: {self.kind})\n.input g",
                 ".decl n(x: number)\n.input n",
-                ".decl a(x: number, d: number)",
-                ".decl b(x: number, y: number, d: number)",
+                f".decl a(x: number, d: {self.kind})",
+                f".decl b(x: number, y: number, d: {self.kind})",
                 ".decl s(x: number)\n.decl t(x: number, y: number)",
                 *(rule.text() for rule in self.rules),
                 f"a(x, d1) <= a(x, d2) :- {better}.",
@@ -149,14 +150,17 @@ def random_rules(rnd: random.Random, functions: list[Function]) -> tuple[BestRul
 
 def random_program(rnd: random.Random) -> BestProgram:
     sign = rnd.choice((1, -1))
-    return BestProgram(random_rules(rnd, _least_functions() if sign > 0 else _greatest_functions()), sign)
+    kind = rnd.choice(("number", "number", "float", "unsigned") if sign > 0 else ("number", "number", "float"))
+    return BestProgram(random_rules(rnd, _least_functions() if sign > 0 else _greatest_functions()), sign, kind)
 
 
-def random_pool(rnd: random.Random, sign: int) -> tuple[range, list[Fact]]:
+def random_pool(rnd: random.Random, program: BestProgram) -> tuple[range, list[Fact]]:
     """A domain, and the facts that may come and go; few weights, so that many are equal."""
-    domain = range(rnd.randint(2, 4))
+    domain, sign = range(rnd.randint(2, 4)), program.sign
     weights = rnd.choice([(0,), (0, 1), (0, 1, 2, 3), (1, 2, 5)] if sign > 0 else [(0, 9), (1, 5, 9), (0, 1, 2)])
-    weights += (-1,) * (rnd.random() < 0.03 and sign > 0)  # which improves along the recursion
+    weights += (-1,) * (
+        rnd.random() < 0.03 and sign > 0 and program.kind != "unsigned"
+    )  # which improves along the recursion
     pool = {("e", (*rnd.choices(domain, k=2), rnd.choice(weights))) for _ in range(rnd.randint(3, 10))}
     pool |= {("g", (rnd.choice(domain), rnd.choice(weights))) for _ in range(rnd.randint(1, 3))}
     return domain, sorted(pool | {("n", (x,)) for x in domain if rnd.random() < 0.4})
