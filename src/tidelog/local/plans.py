@@ -20,6 +20,7 @@ from tidelog.plan.show.plans import PlannedIndex, ProgramPlans, StratumPlans, sh
 from tidelog.plan.stateful import StatefulStratum
 from tidelog.plan.whole import SUBSUMPTION
 from tidelog.store import Database, is_native
+from tidelog.store.pipeline import Alternatives
 
 
 def guessed_plans(checked: Checked) -> ProgramPlans:
@@ -32,7 +33,8 @@ def guessed_plans(checked: Checked) -> ProgramPlans:
     for stratum in program.strata:
         for plan in (*stratum.once, *stratum.delta):
             for pipeline in PlanRun(context, plan, changing=stratum.stratum.relations).pipelines:
-                pipeline.encoded()
+                for way in pipeline.pipelines if isinstance(pipeline, Alternatives) else (pipeline,):
+                    way.encoded()
     strata = [StratumPlans([s], whole=_of_subsumption(s.whole)) for s in program.strata if s.rules]
     return ProgramPlans(strata, _indexes(checked, database))
 
