@@ -2,10 +2,10 @@
 
 python -m benchmarks.distributed.extrapolate figures.json        (made by `simulate --json`)
 
-A worker sends R batches of B things each to any of the others, so in each to (N - 1)(1 - exp(-B / (N - 1))) of them: as
-long as there are fewer workers than things, to all, and then to one for each thing. R and B are fitted to the runs with
-at most 32 workers; time is a constant and so much for each message that a worker sends, fitted to the same. The larger
-runs show what the prediction is worth; those that were not simulated have nothing but the prediction.
+Messages and time grow with a power of the number of workers, fitted to the four largest runs but one; the largest run
+shows what the prediction is worth. What was not simulated is predicted from the four largest, if they go far enough. It
+is an upper bound: as data grow with the workers, a worker has so many things to send whatever their number, so that the
+messages of each grow no more once there are more workers than things, which the power does not know.
 """
 
 from __future__ import annotations
@@ -18,59 +18,43 @@ from typing import Any
 
 import numpy as np
 
-FITTED = 32
+FITTED = 4
 SIZES = (64, 128, 256, 512, 1024)
 Run = dict[str, Any]
 
 
-def each_sends(workers: Any, batches: float, things: float) -> Any:
-    """Messages that a worker sends."""
-    others = np.asarray(workers, np.float64) - 1
-    return batches * others * (1 - np.exp(-things / others))
+def power(runs: list[Run], what: str) -> tuple[float, float]:
+    """Factor and exponent, by least squares of logarithms."""
+    slope, constant = np.polyfit(np.log([run["workers"] for run in runs]), np.log([run[what] for run in runs]), 1)
+    return float(np.exp(constant)), float(slope)
 
 
-def fit(runs: list[Run]) -> tuple[float, float]:
-    """R and B, by least squares of logarithms."""
-    workers = np.array([run["workers"] for run in runs], np.float64)
-    sent = np.array([run["messages"] for run in runs]) / workers
-    best = (np.inf, 0.0, 0.0)
-    for things in np.geomspace(1, 1e5, 400):
-        shape = each_sends(workers, 1.0, things)
-        batches = float(np.exp(np.mean(np.log(sent) - np.log(shape))))
-        error = float(((np.log(sent) - np.log(batches * shape)) ** 2).sum())
-        best = min(best, (error, batches, float(things)))
-    return best[1], best[2]
-
-
-def fit_time(runs: list[Run], batches: float, things: float) -> tuple[float, float]:
-    """Seconds whatever is sent, and for each message of a worker."""
-    sent = each_sends([run["workers"] for run in runs], batches, things)
-    each = np.column_stack((np.ones(len(runs)), sent))
-    (constant, per_message), *_ = np.linalg.lstsq(each, np.array([run["seconds"] for run in runs]), rcond=None)
-    return float(constant), float(per_message)
+def predicted(runs: list[Run], what: str, workers: int) -> float:
+    factor, exponent = power(runs[-FITTED:], what)
+    return float(factor * workers**exponent)
 
 
 def rows(runs: list[Run]) -> list[str]:
-    """The lines of one workload and partition."""
-    small = [run for run in runs if 4 <= run["workers"] <= FITTED]
-    if len(small) < 3:
+    """The lines of one workload and partition: its largest run, and what is predicted beyond."""
+    if len(runs) < FITTED:
         return []
-    batches, things = fit(small)
-    constant, per_message = fit_time(small, batches, things)
-    found = {run["workers"]: run for run in runs}
+    largest = runs[-1]
+    name = f"| {largest['workload']} | {largest['partition']} |"
+    growth = power(runs[-FITTED:], "messages")[1]
     lines = []
-    for workers in SIZES:
-        sent = float(each_sends(workers, batches, things))
-        predicted = f"{sent * workers:,.0f} | {sent:,.0f} | {1000 * (constant + per_message * sent):,.0f}"
-        simulated = found.get(workers)
-        real = "| |" if simulated is None else f"{simulated['messages']:,} | {1000 * simulated['seconds']:,.0f} |"
-        lines.append(f"| {runs[0]['workload']} | {runs[0]['partition']} | {workers:,} | {predicted} | {real}")
+    beyond = [size for size in SIZES if size > largest["workers"] >= SIZES[0]]
+    for workers in (largest["workers"], *beyond):
+        simulated = workers == largest["workers"]
+        base = runs[:-1] if simulated else runs
+        messages, seconds = (predicted(base, what, workers) for what in ("messages", "seconds"))
+        real = f"{largest['messages']:,} | {1000 * largest['seconds']:,.0f}" if simulated else "|"
+        lines.append(f"{name} {workers:,} | {messages:,.0f} | {1000 * seconds:,.0f} | {real} | {growth:.1f} |")
     return lines
 
 
 def main(arguments: list[str]) -> None:
     runs: list[Run] = [run for name in arguments for run in json.loads(Path(name).read_text(encoding="utf-8"))]
-    print("| workload | by | workers | messages, predicted | for each | ms, predicted | messages, simulated | ms |")
+    print("| workload | by | workers | messages, predicted | ms, predicted | messages, simulated | ms | exponent |")
     print("|---|---|--:|--:|--:|--:|--:|--:|")
     unique = {(run["workload"], run["partition"], run["workers"]): run for run in runs}
     for _, group in groupby(

@@ -17,8 +17,8 @@ Facts = dict[str, np.ndarray]
 @dataclass(frozen=True)
 class Workload:
     program: str
-    facts: Callable[[int], Facts]
-    """The facts for so many workers."""
+    facts: Callable[[int, int], Facts]
+    """The facts for so many workers, each with so many shares."""
 
 
 CLOSURE = """
@@ -104,9 +104,9 @@ Professor(y) :- advisor(_, y).
 )
 
 
-def layers(workers: int, width: int = 60, depth: int = 5, away: float = 0.05) -> Facts:
+def layers(workers: int, shares: int = 1, depth: int = 5, away: float = 0.05) -> Facts:
     """A graph in layers: from each node two edges to the next layer, a few of them into another share."""
-    rng = np.random.default_rng(workers)
+    rng, width = np.random.default_rng(workers), 60 * shares
     share, layer, place = np.meshgrid(np.arange(workers), np.arange(depth - 1), np.arange(width), indexing="ij")
     source = ((share * depth + layer) * width + place).reshape(-1)
     edges = []
@@ -118,10 +118,11 @@ def layers(workers: int, width: int = 60, depth: int = 5, away: float = 0.05) ->
     return {"edge": np.unique(np.concatenate(edges), axis=0)}
 
 
-def ontologies(workers: int, concepts: int = 60, roles: int = 8, away: float = 0.03) -> Facts:
+def ontologies(workers: int, shares: int = 1, roles: int = 8, away: float = 0.03) -> Facts:
     """Small ontologies in the shape of Galen's: a hierarchy, existential restrictions, conjunctions; a few concepts are
     below those of another one. All have the same roles."""
-    rng = np.random.default_rng(workers)
+    workers *= shares
+    rng, concepts = np.random.default_rng(workers), 60
     found: dict[str, list[np.ndarray]] = {name: [] for name in "pqcrsu"}
     base = 1000
     for share in range(workers):
@@ -141,7 +142,7 @@ def ontologies(workers: int, concepts: int = 60, roles: int = 8, away: float = 0
     return {name: np.unique(np.concatenate(parts), axis=0) for name, parts in found.items()}
 
 
-def universities(workers: int, departments: int = 1) -> Facts:
+def universities(workers: int, shares: int = 1) -> Facts:
     """A university for each worker, much smaller than LUBM's, with their kinds of things and links: degrees are from
     any university, everything else stays within a department."""
     rng = np.random.default_rng(workers)
@@ -161,7 +162,7 @@ def universities(workers: int, departments: int = 1) -> Facts:
 
     places = [new("University") for _ in range(workers)]
     for university in places:
-        for _ in range(departments):
+        for _ in range(shares):
             department = new("Department")
             say("subOrganizationOf", department, university)
             teachers, courses, graduate = list[int](), list[int](), list[int]()

@@ -1,6 +1,6 @@
 """Asynchronous workers, 2 to 1,024 of them, with data that grows with them, on a network that is a model.
 
-python -m benchmarks.distributed.simulate [--most 64] [--only closure] [--markdown docs/scaling-figures.md]
+python -m benchmarks.distributed.simulate [--most 64] [--only closure] [--json figures.json]
 python -m benchmarks.distributed.simulate --calibrate
 
 Every worker is real, with its store, its maps and its messages; time is the model's (`network_model.py`). Memory is a
@@ -65,11 +65,13 @@ class Outcome:
     took: float
 
 
-def run(name: str, workload: Workload, workers: int, partition: str, costs: Costs, termination: str) -> Outcome:
+def run(
+    name: str, workload: Workload, workers: int, partition: str, costs: Costs, termination: str, shares: int = 1
+) -> Outcome:
     started = time.perf_counter()
     report = Report()
     checked = check(parse_program(workload.program, report), report)
-    facts = workload.facts(workers)
+    facts = workload.facts(workers, shares)
     arities = {name: info.arity for name, info in checked.relations.items()}
     program = SharedProgram(checked, GivenSizes(arities, facts))
     cluster, network = _cluster(program, facts, _partition(partition, program, facts, workers), costs, termination)
@@ -116,7 +118,7 @@ def calibrate() -> Costs:
     for workload in WORKLOADS.values():
         report = Report()
         checked = check(parse_program(workload.program, report), report)
-        facts = workload.facts(4)
+        facts = workload.facts(4, 4)
         program = SharedProgram(checked, GivenSizes({n: i.arity for n, i in checked.relations.items()}, facts))
         for again in range(2):  # the first run makes plans, which a long one does not notice
             cluster, network = _cluster(program, facts, ByHash(4), Costs(), "ring")
@@ -163,7 +165,9 @@ def table(outcomes: list[Outcome]) -> str:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.distributed.simulate", description=__doc__)
-    parser.add_argument("--most", type=int, default=64, help="workers, doubled from 2 up to so many")
+    parser.add_argument("--least", type=int, default=2, help="workers to begin with")
+    parser.add_argument("--most", type=int, default=64, help="workers to end with; they are doubled in between")
+    parser.add_argument("--shares", type=int, default=1, help="so much more for each worker")
     parser.add_argument("--only", choices=[*WORKLOADS], help="one workload")
     parser.add_argument("--termination", choices=["ring", "tree"], default="tree")
     parser.add_argument("--partition", choices=["hash", "graph"], help="one way to share out the facts")
@@ -179,9 +183,9 @@ def main(arguments: list[str]) -> None:
         if given.only not in (None, name):
             continue
         for partition in [given.partition] if given.partition else ["hash", "graph"]:
-            workers = 2
+            workers = given.least
             while workers <= given.most:
-                outcomes.append(run(name, workload, workers, partition, Costs(), given.termination))
+                outcomes.append(run(name, workload, workers, partition, Costs(), given.termination, given.shares))
                 print(table(outcomes[-1:]).splitlines()[-1], f" took {outcomes[-1].took:.1f} s", file=sys.stderr)
                 if outcomes[-1].took > given.seconds:
                     break
