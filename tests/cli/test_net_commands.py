@@ -226,3 +226,23 @@ def test_faults_of_a_program_that_is_not_about_time_are_for_the_checker(hop: Pat
     done = tidelog("net", "run", hop, "--topology", "ring:3", "--lose", 0.5)
     assert done.returncode == 1
     assert "TL1068" in done.stderr
+
+
+def test_prove_prints_the_derivation_of_a_fact_after_an_update(hop: Path, tmp_path: Path) -> None:
+    (tmp_path / "facts").write_text("link(@a,b). link(@b,c).\n")
+    (tmp_path / "updates").write_text("-link(@b,c), +link(@b,d)\n")
+    given = ("net", "prove", hop, "--facts", tmp_path / "facts", "--updates", tmp_path / "updates")
+    done = tidelog(*given, "--query", "hop(@a,d)")
+    assert done.returncode == 0, done.stderr
+    assert "pick -link(b,c)" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("rules, checked one by one")
+    assert tidelog(*given, "--query", "hop(@a,c)").returncode == 2
+
+
+def test_prove_says_when_there_is_nothing_to_derive_or_no_end_of_it(hop: Path, tmp_path: Path) -> None:
+    nothing = tidelog("net", "prove", hop)
+    assert (nothing.returncode, "TL1093" in nothing.stderr) == (1, True)
+    (tmp_path / "reach.ndlog").write_text("r1 p(@X,Y) :- e(@X,Y).\nr2 p(@X,Y) :- e(@X,Z), p(@Z,Y).\n")
+    (tmp_path / "cycle").write_text("e(@a,b). e(@b,a).\n")
+    endless = tidelog("net", "prove", tmp_path / "reach.ndlog", "--facts", tmp_path / "cycle", "--limit", 1000)
+    assert (endless.returncode, "TL1030" in endless.stderr) == (1, True)

@@ -216,6 +216,7 @@ def prove(
 ) -> None:  # fmt: skip
     """Print the derivation, in linear logic with subexponentials, of a fact after updates (or a run to the end)."""
     from tidelog.net.linear import DEFAULT_LIMIT, Search, encode, show_proof, verify
+    from tidelog.net.meter import Meter
     from tidelog.net.program import load, parse_ground
     from tidelog.net.runtime import inputs
     from tidelog.net.sn import materialise
@@ -223,11 +224,14 @@ def prove(
     if strategy not in ("psn", "sn", "any"):
         raise typer.BadParameter("psn, sn or any", param_hint="--strategy")
     local = load(inputs.read_text(program), str(program))
-    view = materialise(local, inputs.load_facts(facts, local) if facts else ()).counts()
+    given = inputs.load_facts(facts, local) if facts else ()
+    view = materialise(local, given, meter=Meter(limit or DEFAULT_LIMIT)).counts()
     bursts = inputs.load_bursts(updates, local) if updates else []
     if len(bursts) > 1:
         raise error("TL1093", "a derivation is about one burst of updates", help="give the first burst only")
     burst = bursts[0] if bursts else []
+    if not (query or view or burst):
+        raise error("TL1093", "there is nothing to derive: no facts and no updates", help="give --facts or --updates")
     asked = parse_ground(query, local) if query else next(iter(view), None) or burst[0].fact
     sequent = encode(local, view.elements(), burst, asked)
     search = Search(limit or DEFAULT_LIMIT)
