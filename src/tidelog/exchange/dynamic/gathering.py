@@ -41,7 +41,8 @@ class AtFirst:
         """What the stratum of a phase holds, relation by relation."""
         (stratum,) = phase.strata
         database = self._database
-        for name in dict.fromkeys((*phase.inputs, *stratum.relations)):
+        names = dict.fromkeys((*phase.inputs, *stratum.relations))
+        for name in names:
             relation = database.create(name, self._program.arities[name], stateful=True)
             for rows in self._gathered.pop(name, []):
                 relation.insert(rows)
@@ -52,5 +53,5 @@ class AtFirst:
             relation = database[name]
             rows = relation.rows()[relation.now() != NEVER] if relation.dirty else relation.rows()[:]
             yield name, np.array(rows, np.int64)
-        for name in [*database.relations]:
+        for name in names:
             database.drop(name)
