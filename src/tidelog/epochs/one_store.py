@@ -1,15 +1,14 @@
 """One store as the holder of a program's relations, each tuple with its iteration and its count.
 
-What it adds to the algorithms of `evaluate/`: the updater of each stratum, made again when what it was made for has
-been replaced; and the indexes that only updates need, which are built in the background once Bootstrap is done. Whoever
-comes first waits.
+What it adds to the algorithms of `evaluate/`: the updater of each stratum, made when a change first reaches it, and
+again when what it was made for has been replaced. Plans and indexes that only updates need cost nothing before, and
+nobody works on the relations when no epoch is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -94,9 +93,6 @@ class OneStore:
         self.change = NetChange()  # of the running epoch
         self.updates: dict[tuple[str, ...], Updater] = {}
         self._marks: dict[str, int] = {}  # where the logs of the stratum at hand were before its update
-        self._background = ThreadPoolExecutor(1, "tidelog-prepare")
-        self._preparation: Future[None] | None = None
-        self._prepared = True  # but for what is under way
 
     @property
     def database(self) -> Database:
@@ -108,14 +104,12 @@ class OneStore:
 
     @contextmanager
     def epoch(self, doing: str = "") -> Iterator[None]:
-        self.finish_preparation()
         with self.limits.epoch(doing):
             yield
 
     # ---- from scratch
 
     def gather(self, name: str) -> Relation:
-        self.finish_preparation()
         held = self.database[name]
         return self.database.unmounted(name, held.arity, held.stateful)
 
@@ -134,32 +128,7 @@ class OneStore:
     def _bootstrap(self) -> Bootstrap:
         return self.strategy.bootstrap(self.state, self.limits, self.observer)
 
-    # ---- getting ready for updates
-
-    def prepare_later(self) -> None:
-        self._prepared = False
-        self._preparation = self._background.submit(self._prepare_in_background)
-
-    def _prepare_in_background(self) -> None:
-        with room.limited(self.limits.memory()):
-            self._prepare()
-
-    def _prepare(self) -> None:
-        """Plan and build what the next updates need."""
-        indexes: dict[int, Index] = {}
-        for stratum in filter(self._follows, self.strata):
-            indexes |= {index.address: index for index in self._updater(stratum).prepare()}
-        self.database.build(list(indexes.values()))
-        release_spare()  # what replaced relations left, and the indexes had no use for
-        self._prepared = True
-
-    def finish_preparation(self) -> None:
-        """Wait until nobody else works on the database; raises what went wrong in the background. Where memory did not
-        suffice, the next update tries again, and says so if it still does not."""
-        if self._preparation is not None:
-            with suppress(MemoryError):
-                self._preparation.result()
-            self._preparation = None
+    # ---- what follows changes
 
     def update_plans(self, stratum: StatefulStratum) -> Sequence[steps.Plan]:
         """The plans by which updates follow a stratum, ready to run; none if a change evaluates it anew."""
@@ -171,7 +140,7 @@ class OneStore:
         return updater.plans
 
     def _updater(self, stratum: StatefulStratum) -> Updater:
-        """What keeps the stratum up to date, made for the relations that there are."""
+        """What keeps the stratum up to date, made for the relations that there are when a change first reaches it."""
         found = self.updates.get(stratum.relations)
         if found is None or found.stale:
             found = self.updates[stratum.relations] = self._new_updater(stratum)
@@ -186,16 +155,9 @@ class OneStore:
             return BestOfUpdate(self.state, stratum, stratum.best)
         return self.strategy.updater(self.state, stratum)
 
-    def _follows(self, stratum: StatefulStratum) -> bool:
-        """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""
-        reachable = stratum.inputs or not self.state.inputs.isdisjoint(stratum.relations)
-        return bool(reachable and stratum.defined and not stratum.whole)
-
     # ---- from the epoch before
 
     def apply(self, change: NetChange) -> None:
-        if not self._prepared:
-            self._prepare()
         self.change = change
         self.state.apply_facts(change.delete, change.insert)
 
@@ -302,7 +264,11 @@ class OneStore:
         if epoch.from_scratch:
             self.updates = {}
         if anew:
-            self.prepare_later()
+            self.made_anew()
+
+    def made_anew(self) -> None:
+        """Relations were replaced."""
+        release_spare()  # what the old ones left
 
     def undo(self) -> None:
         with room.limited(None):
@@ -323,5 +289,4 @@ class OneStore:
         return self.state.given_as_fact(name, rows)
 
     def query_database(self) -> Database:
-        self.finish_preparation()
         return self.database

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidelog.analysis.checked import Checked
+from tidelog.epochs.changes import NetChange
 from tidelog.epochs.one_store import Functors, OneStore, Strategy, Updater
 from tidelog.epochs.report import EpochReport
 from tidelog.evaluate.anew import mark_changes
@@ -97,6 +98,7 @@ class PartStore(OneStore):
             return PartUpdate(state, stratum, self.share)
 
         super().__init__(checked, functors, limits, Strategy(bootstrap=bootstrap, updater=updater), observer)
+        self._prepared = False
         self.share = Share(self.waves, Agreement(self.waves, self.state.program.arities), placed)
 
     @contextmanager
@@ -111,9 +113,22 @@ class PartStore(OneStore):
             self.waves.fail()
             raise
 
-    def prepare_later(self) -> None:
+    def apply(self, change: NetChange) -> None:
         """Planning is something that all do together: when the next update begins."""
+        if not self._prepared:
+            for stratum in filter(self._follows, self.strata):
+                self.database.build(self._updater(stratum).prepare())
+            self._prepared = True
+        super().apply(change)
+
+    def made_anew(self) -> None:
+        super().made_anew()
         self._prepared = False
+
+    def _follows(self, stratum: StatefulStratum) -> bool:
+        """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""
+        reachable = stratum.inputs or not self.state.inputs.isdisjoint(stratum.relations)
+        return bool(reachable and stratum.defined and not stratum.whole)
 
     def _new_updater(self, stratum: StatefulStratum) -> Updater:
         if not at_first(stratum, self.share.placed) and self.waves.size > 1:

@@ -72,6 +72,7 @@ class LocalSession:
         self._told: set[str] = set()  # what need not be said again
         self._at_first = resident_bytes() if settings.profile else 0
         self._durable: Durable | None = None
+        self._since: float | None = None  # when the running epoch was asked for
         engine: Engine
         if settings.workers is not None:
             from tidelog.local.teams import workers_engine  # speaks with other processes
@@ -149,8 +150,12 @@ class LocalSession:
     def _making_epoch(self) -> Iterator[None]:
         """Meanwhile an epoch is made: its limits and its profile begin with the reading of its facts."""
         recorder = self._options.recorder
-        with self._options.limits.epoch(READING), nullcontext() if recorder is None else recorder.epoch():
-            yield
+        outermost, self._since = self._since, self._since or time.perf_counter()
+        try:
+            with self._options.limits.epoch(READING), nullcontext() if recorder is None else recorder.epoch():
+                yield
+        finally:
+            self._since = outermost
 
     def _reading(self) -> AbstractContextManager[None]:
         return recorded(self._options.recorder, "reading the facts", stage=READING_STAGE)
@@ -372,6 +377,8 @@ class LocalSession:
         tell(warnings, self._told)
         report.remarks = self._open().database.take_remarks()
         report.profile = self._profile(report)
+        if self._since is not None:
+            report.seconds = time.perf_counter() - self._since  # as long as the caller has waited
         inserted, deleted = self._changes(report.inserted), self._changes(report.deleted)
         return Epoch(report, inserted, deleted, self._feed, warnings)
 

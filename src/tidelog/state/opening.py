@@ -31,6 +31,5 @@ def open_state(
     engine = Engine(store, options.policy(strategy), keeper)
     if keeper.position.epoch:
         engine.go_on_from(keeper.position)
-        store.prepare_later()
         keeper.replay(engine.update)
     return engine, keeper

@@ -162,7 +162,7 @@ class _Demand:
         if what is not None:
             known.append(tree.Atom(what.asked, what.bound(head.args)))
             head = replace(head, name=what.name)
-        taken: dict[int, tree.Literal] = {}
+        taken: dict[int, tree.Atom] = {}
         questions: list[Clause] = []
         for place in _order(known, body, self.eligible):
             atom = body[place]
@@ -174,7 +174,7 @@ class _Demand:
                 continue
             called = _Adorned(atom.name, adornment)
             question = tree.Atom(called.asked, called.bound(atom.args))
-            reasons = (*known, *taken.values(), *_decided(body, before))
+            reasons = (*known, *map(_matched, taken.values()), *_decided(body, before))
             if question not in known:
                 questions.append(Clause(question, reasons, clause.origin))
             taken[place] = replace(atom, name=self.ask(called))
@@ -269,7 +269,8 @@ def _order(known: list[tree.Literal], body: list[tree.Literal], eligible: Collec
 def _bound(placed: Iterable[tree.Literal], body: Iterable[tree.Literal]) -> set[str]:
     """The variables that have values of columns once these atoms are matched: theirs, and what equals them or is part
     of a record that does."""
-    bound = {name for atom in placed if isinstance(atom, tree.Atom) for arg in atom.args for name in pattern_names(arg)}
+    args = [arg for atom in placed if isinstance(atom, tree.Atom) for arg in atom.args]
+    bound = {name for arg in args if _is_pattern(arg) for name in pattern_names(arg)}
     pairs = [(c.left, c.right) for c in body if isinstance(c, tree.Comparison) and c.op == "="]
     pairs += [(right, left) for left, right in pairs]
     size = -1
@@ -279,6 +280,11 @@ def _bound(placed: Iterable[tree.Literal], body: Iterable[tree.Literal]) -> set[
             if _is_known(source, bound) and _is_pattern(target):
                 bound.update(pattern_names(target))
     return bound
+
+
+def _matched(atom: tree.Atom) -> tree.Atom:
+    """The atom without what must be computed first: atoms behind it may have a part in that."""
+    return replace(atom, args=tuple(arg if _is_pattern(arg) else tree.Wildcard(span=arg.span) for arg in atom.args))
 
 
 def _decided(body: Iterable[tree.Literal], bound: Collection[str]) -> Iterator[tree.Literal]:
