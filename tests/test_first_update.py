@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tidelog
 
-MANY = 300
+MANY = 100
 PROGRAM = (
     ".decl e(x: number, y: number)\n.input e\n.decl f(x: number, y: number)\n.input f\n"
     + "".join(
@@ -38,7 +38,7 @@ def test_no_thread_works_behind_the_callers_back() -> None:
 def test_only_what_a_change_reaches_is_prepared() -> None:
     with session() as opened:
         opened.update(insert={"g": [(2,)]})
-        store = opened._session.engine.holder  # type: ignore[attr-defined]
+        store = opened._backend.engine._held  # type: ignore[attr-defined]
         assert list(store.updates) == [("h",)]
         opened.update(insert={"e": [(20, 21)]})
         assert ("q",) in store.updates

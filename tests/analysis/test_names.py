@@ -248,8 +248,6 @@ def test_literals_shared_by_alternatives_are_reported_once() -> None:
     ("text", "expected"),
     [
         (EDGE + "edge(a, b) :- edge(b, a).", []),
-        (".lattice L<> { Bottom -> 0, Lub -> @lub(_, _), Glb -> @glb(_, _) }", ["`.lattice` `L`"]),
-        (".decl r(x: number, l: L<>)", ["lattice attribute `l`"]),
         (".functor f(): number stateful", []),
         (EDGE + ".decl d = debug_delta(edge)", ["`debug_delta`"]),
     ],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tidelog.analysis.checked import Checked
 from tidelog.analysis.clauses.flat import clauses_of
 from tidelog.analysis.clauses.inline import inline
+from tidelog.analysis.clauses.lattices import compare_in_lattices
 from tidelog.analysis.clauses.witnesses import bind_witnesses
 from tidelog.analysis.components.expand import expand
 from tidelog.analysis.names.check import check_names
@@ -38,7 +39,7 @@ def check(program: tree.Program, report: Report | None = None) -> Checked:
         clauses = clauses_of(program, report)
         check_names(program, clauses, report)
         check_directives(program, report)
-        clauses = bind_witnesses(clauses, report)
+        clauses = compare_in_lattices(bind_witnesses(clauses, report), program, report)
         types = types_of(program, report)
         typed = infer(clauses, types, report)
         inlined = inline_relations(program)

@@ -10,14 +10,9 @@ def refuse_unsupported(program: tree.Program, report: Report) -> None:
     """One TL0701 for each use of a construct that a later version will evaluate."""
     for item in program.items:
         match item:
-            case tree.LatticeDecl():
-                _refuse(f"`.lattice` `{item.name}`", item.span, report)
             case tree.RelationDecl():
                 if item.delta_of is not None:
                     _refuse("`debug_delta`", item.span, report)
-                for attribute in item.attributes:
-                    if attribute.lattice:
-                        _refuse(f"lattice attribute `{attribute.name}`", attribute.span, report)
 
 
 def _refuse(what: str, span: Span | None, report: Report) -> None:

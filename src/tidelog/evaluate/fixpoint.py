@@ -21,6 +21,7 @@ import numpy as np
 from tidelog.evaluate.best_of import FromNothing
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.context import Context, recorded
+from tidelog.evaluate.lattices import LatticeGate
 from tidelog.evaluate.limits import Limits, Observer, PlanObserver, Silent
 from tidelog.evaluate.special import ChoiceGate, EquivalenceGate, Gate
 from tidelog.evaluate.stages import PlanRun
@@ -156,6 +157,9 @@ class Fixpoint:
         if plan.subsumptions:
             seen = plan.relation in self.size_limits.relations or _looks_at_all_of(plan.relation, stratum)
             return SubsumptionGate(self.context, relation, plan.subsumptions, seen, stratum.stratum.relations)
+        if plan.lubs:
+            seen = plan.relation in self.size_limits.relations or _looks_at_all_of(plan.relation, stratum)
+            return LatticeGate(self.context, relation, plan.lubs, seen)
         return ChoiceGate(relation, plan.keys) if plan.keys else EquivalenceGate(relation)
 
     def drive(self, stratum: StratumPlan, gates: dict[str, Gate], begin: Callable[[], None]) -> None:

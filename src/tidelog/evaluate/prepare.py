@@ -13,6 +13,7 @@ from tidelog.evaluate.context import Context
 from tidelog.evaluate.profile import Recorder
 from tidelog.evaluate.user_functors import check_functors, functor_types
 from tidelog.lang import tree
+from tidelog.plan.gates import lubs_of
 from tidelog.plan.program import ProgramPlan, refuse_unplannable, rules_of_program
 from tidelog.store import Database
 
@@ -27,6 +28,8 @@ class Prepared:
         if any(isinstance(item, tree.FunctorDecl) for item in checked.program.items):
             calls = (tree.UserFunctor, tree.UserAggregate)
             used = {n.name for c in checked.clauses for n in _nodes(c) if isinstance(n, calls)}
+            for info in checked.relations.values():
+                used.update(lubs_of(checked.program, info.decl))
             report = Report()
             check_functors(checked.program, used, functors, report)
             report.check()

@@ -25,6 +25,7 @@ def reasons_to_be_whole(
     reasons = {
         "an eqrel": any("eqrel" in decl.qualifiers and decl.name not in implicit for decl in declared),
         "a choice-domain": any(decl.choice for decl in declared),
+        "a lattice": any(attribute.lattice for decl in declared for attribute in decl.attributes),
         SUBSUMPTION: any(rule.subsumes for rule in rules),
         "a .limitsize": not checked.size_limits.relations.isdisjoint(stratum.relations),
         "autoinc()": core.Counted in expressions,

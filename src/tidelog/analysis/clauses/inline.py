@@ -49,7 +49,7 @@ def _inner_first(rules: dict[str, list[Clause]]) -> list[str]:
     uses: dict[str, list[str]] = {name: [] for name in rules}
     for name, found in rules.items():
         for literal in (literal for rule in found for literal in rule.body):
-            used = _relation(literal)
+            used = relation_of(literal)
             if used in rules:
                 uses[name].append(used)
     numbers = component_numbers(uses)
@@ -65,7 +65,7 @@ class _Expander:
         self.wildcards = 0
 
     def expand(self, clause: Clause) -> Iterator[Clause]:
-        if not any(_relation(literal) in self.rules for literal in clause.body):
+        if not any(relation_of(literal) in self.rules for literal in clause.body):
             yield clause
             return
         parts = [self.literal(literal) for literal in clause.body]
@@ -85,7 +85,7 @@ class _Expander:
     def literal(self, literal: tree.Literal) -> Alternatives:
         if isinstance(literal, tree.Atom) and literal.name in self.rules:
             return [self.instance(rule, literal) for rule in self.rules_of(literal)]
-        if isinstance(literal, tree.Negation) and _relation(literal) in self.rules:
+        if isinstance(literal, tree.Negation) and relation_of(literal) in self.rules:
             atom = literal.body
             assert isinstance(atom, tree.Atom)
             negations = [[_negate(part) for part in self.instance(rule, atom)] for rule in self.rules_of(atom)]
@@ -153,7 +153,8 @@ def _negate(literal: tree.Literal) -> tree.Literal:
     return tree.Negation(literal, span=literal.span)
 
 
-def _relation(literal: tree.Literal) -> str | None:
+def relation_of(literal: tree.Literal) -> str | None:
+    """The relation of an atom or a negated atom."""
     if isinstance(literal, tree.Negation):
         literal = literal.body
     return literal.name if isinstance(literal, tree.Atom) else None

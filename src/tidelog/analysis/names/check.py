@@ -11,6 +11,7 @@ from tidelog.analysis.clauses.uses import ClauseUses, ProgramUses, Uses, collect
 from tidelog.analysis.names.aggregates import check_aggregates
 from tidelog.analysis.names.directives import directives_of
 from tidelog.analysis.names.inlining import check_inlining
+from tidelog.analysis.names.lattices import check_lattices
 from tidelog.analysis.names.orders import check_counters
 from tidelog.analysis.names.patterns import warn_of_patterns
 from tidelog.analysis.names.relations import Declared, check_relations, declared_names
@@ -30,6 +31,7 @@ def check_names(program: tree.Program, clauses: list[Clause], report: Report) ->
     subsuming = {clause.head.name for clause in clauses if clause.greater is not None}
     inputs = {directive.relation for directive in directives_of(program) if directive.kind == "input"}
     check_relations(declared, heads | inputs, subsuming, report)
+    check_lattices(declared, subsuming, report)
     _warn_of_empty_relations(program, declared, heads | subsuming | inputs, report)
     mentions = _Mentions(declared, report)
     uses = ProgramUses(clauses)
