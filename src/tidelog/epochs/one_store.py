@@ -132,7 +132,6 @@ class OneStore:
 
     def update_plans(self, stratum: StatefulStratum) -> Sequence[steps.Plan]:
         """The plans by which updates follow a stratum, ready to run; none if a change evaluates it anew."""
-        self.finish_preparation()
         if not self._follows(stratum):
             return ()
         updater = self._updater(stratum)
@@ -154,6 +153,11 @@ class OneStore:
         if stratum.best is not None:
             return BestOfUpdate(self.state, stratum, stratum.best)
         return self.strategy.updater(self.state, stratum)
+
+    def _follows(self, stratum: StatefulStratum) -> bool:
+        """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""
+        reachable = stratum.inputs or not self.state.inputs.isdisjoint(stratum.relations)
+        return bool(reachable and stratum.defined and not stratum.whole)
 
     # ---- from the epoch before
 

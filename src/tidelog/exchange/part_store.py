@@ -125,11 +125,6 @@ class PartStore(OneStore):
         super().made_anew()
         self._prepared = False
 
-    def _follows(self, stratum: StatefulStratum) -> bool:
-        """Whether updates follow the stratum: changes may reach it, and it is a sum of derivations."""
-        reachable = stratum.inputs or not self.state.inputs.isdisjoint(stratum.relations)
-        return bool(reachable and stratum.defined and not stratum.whole)
-
     def _new_updater(self, stratum: StatefulStratum) -> Updater:
         if not at_first(stratum, self.share.placed) and self.waves.size > 1:
             return super()._new_updater(stratum)
@@ -232,7 +227,7 @@ class PartStore(OneStore):
         self.state.counters = {strata[int(number)].relations: found for number, found in counters.items()}
         self.state.efforts = {strata[int(number)].relations: found for number, found in efforts.items()}
         self.state.begin_epoch()
-        self.prepare_later()
+        self._prepared = False
 
     def costs(self) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
         numbers = {stratum.relations: str(number) for number, stratum in enumerate(self.strata)}
