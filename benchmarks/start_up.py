@@ -1,6 +1,6 @@
 """Where the milliseconds of a command go before it does anything, beside importing numpy and pyarrow in the same run.
 
-    python -m benchmarks.start_up [ROUNDS]
+    python -m benchmarks.start_up [ROUNDS] [commands | parts]
 
 A round runs every command once, in a process of its own; the run is of ten rules, which the first round has parsed. The
 first table has the least processor time and the peak of
@@ -54,6 +54,14 @@ def by_package(arguments: list[str]) -> dict[str, float]:
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    if wanted in ("", "commands"):
+        show_commands(rounds)
+    if wanted in ("", "parts"):
+        show_parts()
+
+
+def show_commands(rounds: int) -> None:
     runs = [{name: cost(arguments) for name, arguments in COMMANDS.items()} for _ in range(rounds)]
     least = {name: min(run[name] for run in runs) for name in COMMANDS}
     beside = least["import numpy, pyarrow"][0]
@@ -61,6 +69,9 @@ def main() -> None:
     print("| command | ms | of importing numpy and pyarrow | MB |\n|---|---|---|---|")
     for name, (seconds, memory) in least.items():
         print(f"| {name} | {seconds * 1000:.0f} | {seconds / beside:.2f} | {memory:.0f} |")
+
+
+def show_parts() -> None:
     print("\n| package | ms to import in a tiny run |\n|---|---|")
     for name, milliseconds in sorted(by_package(RUN).items(), key=lambda item: -item[1])[:30]:
         print(f"| {name} | {milliseconds:.1f} |")

@@ -16,7 +16,9 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
+from benchmarks.batch import souffle
 from benchmarks.batch.workloads import REPOSITORY, Workload, workloads
 
 
@@ -31,9 +33,7 @@ def measure(arguments: list[str], limit: float) -> Cost | None:
     """Run a child to its end; None if it takes longer than the limit or fails."""
     with tempfile.TemporaryFile("w+") as out:
         start = time.perf_counter()
-        child = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.batch.child", *arguments], stdout=out, cwd=REPOSITORY
-        )
+        child = subprocess.Popen(arguments, stdout=out, cwd=REPOSITORY)
         deadline = start + limit
         while True:
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
@@ -49,15 +49,26 @@ def measure(arguments: list[str], limit: float) -> Cost | None:
         if child.returncode != 0:
             return None
         out.seek(0)
-        return Cost(seconds, usage.ru_maxrss * 1024, json.load(out))
+        if arguments[0] == sys.executable:
+            report = json.load(out)
+        else:
+            report = {"sizes": souffle.sizes(out.read(), Path(arguments[arguments.index("-D") + 1]))}
+        return Cost(seconds, usage.ru_maxrss * 1024, report)
 
 
 def commands(workload: Workload, threads: list[int]) -> dict[str, list[str]]:
-    found = {f"tidelog -j{t}": ["tidelog", str(workload.program), str(workload.facts), str(t)] for t in threads}
+    ours = [sys.executable, "-m", "benchmarks.batch.child"]
+    found = {f"tidelog -j{t}": [*ours, "tidelog", str(workload.program), str(workload.facts), str(t)] for t in threads}
+    for t in threads:
+        made = souffle.compiled(workload.program, t)
+        if made is not None:
+            found[f"souffle -j{t}"] = [
+                made, "-F", str(workload.facts), "-D", tempfile.mkdtemp(prefix="souffle-out-"), f"-j{t}",
+            ]  # fmt: skip
     if workload.closure:
         for peer in ("duckdb", "clingo"):
             if importlib.util.find_spec(peer):
-                found |= {f"{peer} -j{t}": [peer, str(workload.facts), str(t)] for t in threads}
+                found |= {f"{peer} -j{t}": [*ours, peer, str(workload.facts), str(t)] for t in threads}
     return found
 
 

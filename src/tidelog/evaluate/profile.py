@@ -9,7 +9,6 @@ with what nobody has told of, add up to all of its time; likewise its parts of m
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -112,6 +111,8 @@ class Profile:
 
     def write(self, path: str | Path) -> None:
         """Write it to a file, for `tidelog profile`."""
+        import json
+
         try:
             Path(path).write_text(json.dumps({"format": FORMAT} | asdict(self), indent=1), encoding="utf-8")
         except OSError as problem:
@@ -120,6 +121,8 @@ class Profile:
     @staticmethod
     def read(path: str | Path) -> Profile:
         """What `write` wrote."""
+        import json
+
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
             if (found := document.pop("format")) != FORMAT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,8 @@ def directive_of(path: Path, info: RelationInfo, declared: tree.Directive | None
 
 
 def _has_commas(path: Path, info: RelationInfo) -> bool:
+    import gzip
+
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
             first = file.readline()

@@ -6,7 +6,6 @@ write the same bytes.
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -123,6 +122,8 @@ def _created(path: Path, compressed: bool) -> Iterator[BinaryIO]:
         if not compressed:
             yield file
             return
+        import gzip
+
         # no name and no time in it, so that the same tuples give the same bytes
         with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as squeezed:
             yield cast(BinaryIO, squeezed)

@@ -10,11 +10,11 @@ without a writable cache in every process. Cost of a call: about two microsecond
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -89,18 +89,42 @@ def load() -> Kernels:
     global _loaded
     with _lock:
         if _loaded is None:
-            digest = digest_of_sources()
+            digest = _known_digest()
             _loaded = Kernels(_shipped(digest) or _cached(digest) or _compiled(digest))
         return _loaded
 
 
 def digest_of_sources() -> str:
     """Names all that the code is made from, but for the compiler."""
-    digest = hashlib.sha256()
-    besides = [HERE / name for name in ("blocks.py", "codes.py", "compiling.py", "native.py")]
-    for source in sorted([*(HERE / "kernels").glob("*.py"), *besides]):
+    from hashlib import sha256
+
+    digest = sha256()
+    for source in _sources():
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:32]
+
+
+def _sources() -> list[Path]:
+    besides = [HERE / name for name in ("blocks.py", "codes.py", "compiling.py", "native.py")]
+    return sorted([*(HERE / "kernels").glob("*.py"), *besides])
+
+
+def _known_digest() -> str:
+    """The same, not worked out again so long as no source has another size or time: it takes 4 ms of every start."""
+    place = cache_directory() / "kernels-digest"
+    stats = [(source, source.stat()) for source in _sources()]
+    signature = "\n".join(f"{source} {stat.st_size} {stat.st_mtime_ns}" for source, stat in stats)
+    with suppress(OSError, ValueError):
+        seen, _, digest = place.read_text(encoding="utf-8").rpartition("\n")
+        if seen == signature and len(digest) == 32:
+            return digest
+    digest = digest_of_sources()
+    temporary = place.with_name(f"{place.name}.{os.getpid()}")
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(f"{signature}\n{digest}", encoding="utf-8")
+        temporary.replace(place)
+    return digest
 
 
 def _shipped(digest: str) -> int | None:
@@ -125,12 +149,16 @@ def _compiler(digest: str) -> str:
     if numba is None or numba.origin is None:
         return digest
     version = Path(numba.origin).with_name("_version.py").read_bytes()
-    return hashlib.sha256(digest.encode() + version + sys.platform.encode()).hexdigest()[:32]
+    from hashlib import sha256
+
+    return sha256(digest.encode() + version + sys.platform.encode()).hexdigest()[:32]
 
 
 def _checksum(path: Path) -> str:
+    from hashlib import sha256
+
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        return sha256(path.read_bytes()).hexdigest()[:16]
     except OSError:
         return ""
 
