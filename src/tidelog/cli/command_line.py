@@ -25,7 +25,8 @@ SUMMARIES = {
     "bootstrap": "Evaluate a program from its .input facts and keep everything in a state directory, "
     "for `tidelog update`.",
     "update": "Delete and insert facts, and bring everything that follows from them up to date.",
-    "query": "The answers to a query, as the shell gives them. Needs no lock: others may be writing.",
+    "query": "The answers to a query, as the shell gives them: over a state directory, which needs no lock, or over a "
+    "program and its facts, of which only what is asked for is read and derived.",
     "state": "What a state directory holds: its epochs, sizes, last changes, and who writes it.",
     "compact": "Fold all changes into new snapshots. Sessions do this by themselves, a little at a time.",
     "verify": "Check that a state directory is whole (checksums, counts) and, with --full, right.",
