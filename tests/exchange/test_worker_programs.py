@@ -46,7 +46,7 @@ def follows(case: Case, session: Any) -> None:
 def test_every_epoch_is_as_expected_on_the_seeded_transport(case: Case, size: int) -> None:
     seed = zlib.crc32(case.name.encode()) + size
 
-    def team(order: PartOrder, size: int) -> SeededTeam:
+    def team(order: PartOrder, size: int, watch: object) -> SeededTeam:
         return SeededTeam(check(order.program), size, seed, order.said)
 
     session = LocalSession(case.checked, Settings(workers=size), team=team)
@@ -82,5 +82,5 @@ def test_what_a_journey_left_behind_is_not_asked_for_again() -> None:
         assert sorted(team.relation("p")) == sorted(alone["p"]) == [(0, 7), (5, 0), (5, 3)]
 
 
-def third(order: PartOrder, size: int) -> SeededTeam:
+def third(order: PartOrder, size: int, watch: object) -> SeededTeam:
     return SeededTeam(check(order.program), size, 3, order.said)

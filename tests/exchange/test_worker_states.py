@@ -45,7 +45,7 @@ Facts = dict[str, set[tuple[Any, ...]]]
 def opened(place: Path | None, size: int | None, seed: int = 0) -> LocalSession:
     """A session in this process, alone or with workers on the seeded transport."""
 
-    def team(order: PartOrder, size: int) -> SeededTeam:
+    def team(order: PartOrder, size: int, watch: object) -> SeededTeam:
         return SeededTeam(check(order.program), size, seed, order.said)
 
     return LocalSession(checked_program(PROGRAM), Settings(strategy="update", state=place, workers=size), team=team)

@@ -20,7 +20,7 @@ from tidelog.epochs.changes import NetChange
 from tidelog.epochs.report import EpochReport
 from tidelog.errors import InternalError
 from tidelog.evaluate.effects import Effect
-from tidelog.evaluate.limits import Limits, Observer
+from tidelog.evaluate.limits import Limits
 from tidelog.evaluate.user_functors import load_module
 from tidelog.exchange.dictionaries import Extent, entries_since, learn
 from tidelog.exchange.part_store import PartStore
@@ -56,6 +56,7 @@ from tidelog.exchange.questions import (
     TrafficIs,
     Tuples,
 )
+from tidelog.exchange.stage import Stage, StageObserver
 from tidelog.exchange.transport import WaitingTransport
 from tidelog.exchange.waves import narrow
 from tidelog.lang import tree
@@ -105,11 +106,11 @@ class PartWorker:
         limits: Limits,
         line: WaitingTransport,
         said: Mapping[str, Placement],
-        observer: Observer | None = None,
     ) -> None:
         placed = self.placements(stateful_program(checked, by_classes=True, by_ranks=True), said)
         self.limits, self.line = limits, line
-        self.store = self.store_class(checked, functors, limits, line, placed, observer)
+        self._observer = StageObserver()
+        self.store = self.store_class(checked, functors, limits, line, placed, self._observer)
         self._tasks, self._since, self._doing = 0, time.monotonic(), ""
         self._kept: dict[int, EpochReport] = {}
 
@@ -117,10 +118,16 @@ class PartWorker:
         """Where the tuples of each relation are."""
         return place(program, said)
 
+    @property
+    def stage(self) -> Stage | None:
+        """How far it is, for its signs of life."""
+        return self._observer.stage
+
     def answer(self, question: Message) -> Message:
         self._tasks += 1
         if isinstance(question, BeginEpoch):
             self._since, self._doing = time.monotonic() - question.elapsed, question.doing
+            self._observer.stage = None
             return Done()
         with self.limits.epoch(self._doing), self.store.task(self._tasks):
             self.limits.started = self._since

@@ -13,12 +13,13 @@ import zmq
 
 from tidelog.errors import TidelogError
 from tidelog.exchange.peer_sockets import PeerAddress, PeerGone, SocketTransport
+from tidelog.exchange.stage import WorkerBeat
 from tidelog.exchange.transport import PeerFailed
 from tidelog.exchange.workers import Contract, Worker
 from tidelog.plain import dataclass
 from tidelog.room import resident_bytes
 from tidelog.wire.life import Pulse
-from tidelog.wire.messages import Beat, Done, Failed, Hello, Message, Messages, Refused
+from tidelog.wire.messages import Done, Failed, Hello, Message, Messages, Refused
 from tidelog.wire.problems import problems
 from tidelog.wire.sockets import Socket, Sockets, host_towards, received
 
@@ -62,7 +63,7 @@ class Stopped(Message):
 
 
 def spoken(contract: Contract) -> Messages:
-    return Messages(PeerHello, Meet, Pause, Leave, Stopped, *contract.kinds)
+    return Messages(PeerHello, Meet, Pause, Leave, Stopped, WorkerBeat, *contract.kinds)
 
 
 def serve(contract: Contract, number: int) -> None:
@@ -74,15 +75,19 @@ def serve(contract: Contract, number: int) -> None:
     transport = SocketTransport(
         sockets, messages, number, contract.size, contract.attempt, host_towards(contract.rendezvous), contract.trusted
     )
-    Pulse(
-        sockets, contract.rendezvous, messages, lambda: Beat(number, contract.attempt, resident_bytes()),
-        contract.patience,
-    ).start()  # fmt: skip
+    made: list[Worker] = []
+
+    def beat() -> WorkerBeat:
+        stage = getattr(made[0], "stage", None) if made else None
+        return WorkerBeat(number, contract.attempt, resident_bytes(), stage)
+
+    Pulse(sockets, contract.rendezvous, messages, beat, contract.patience).start()
     try:
         worker = contract.factory(contract.order, transport)
     except TidelogError as problem:
         line.send_multipart(messages.frames(Refused(number, contract.attempt, problems(problem.diagnostics))))
     else:
+        made.append(worker)
         address = transport.address
         hello = PeerHello(number, contract.attempt, address.far, os.getpid(), 0, address.near)
         line.send_multipart(messages.frames(hello))

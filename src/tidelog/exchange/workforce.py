@@ -29,6 +29,8 @@ from tidelog.wire.sockets import Sockets
 
 LEAVING = 5.0
 """Seconds that workers may take to leave."""
+REASONS = 0.5
+"""Seconds that what a worker has said before it ended may still be on its way."""
 STOPPING = 10.0
 """Seconds that workers may take to stop working on a question."""
 
@@ -83,10 +85,16 @@ class Workforce:
 
     def _meet(self, running: Running) -> None:
         """All say hello and are told of each other."""
-        found = [
-            self._rendezvous.joined(number, self._contract.attempt, running.alive, running.patience)
-            for number in range(self.size)
-        ]
+        attempt = self._contract.attempt
+        try:
+            found = [
+                self._rendezvous.joined(number, attempt, running.alive, running.patience) for number in range(self.size)
+            ]
+        except WorkerLost:  # most likely it has said why it cannot begin, and the news of its end was faster
+            for number in range(self.size):
+                with contextlib.suppress(WorkerLost):
+                    self._rendezvous.joined(number, attempt, _nothing, REASONS)
+            raise
         self._workers = found
         addresses = [worker.hello.peer for worker in found if isinstance(worker.hello, PeerHello)]
         self._answered([Meet(addresses)] * self.size)

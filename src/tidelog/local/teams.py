@@ -13,7 +13,7 @@ from tidelog.analysis.suggest import did_you_mean
 from tidelog.analysis.types import RelationInfo
 from tidelog.epochs.engine import EngineOptions
 from tidelog.errors import Report, error
-from tidelog.evaluate.limits import Observer
+from tidelog.evaluate.limits import Observer, Silent
 from tidelog.evaluate.state import State
 from tidelog.exchange.dynamic.async_worker import alone, async_worker, refuse_async
 from tidelog.exchange.dynamic.messages import KINDS as ASYNC_KINDS
@@ -23,11 +23,13 @@ from tidelog.exchange.many_anew import ManyAnew
 from tidelog.exchange.part_worker import PartOrder, part_worker, shared_memory
 from tidelog.exchange.processes import process_workers
 from tidelog.exchange.questions import KINDS
+from tidelog.exchange.stage import SlowestWorker
 from tidelog.exchange.workers import Workers
 from tidelog.exchange.workers_engine import WorkersEngine
 from tidelog.local.settings import ASYNC, Settings
 from tidelog.plain import replace
 from tidelog.plan.exchange.placement import EVERYWHERE, Placement, place
+from tidelog.wire.messages import Beat
 
 if TYPE_CHECKING:
     from tidelog.state import Durable
@@ -35,14 +37,15 @@ if TYPE_CHECKING:
     from tidelog.state.snapshot import Picture
 
 REPLICATE = "replicate"
-Team = Callable[[PartOrder, int], Workers]
-"""Makes so many workers of an order, wherever they run."""
+Watch = Callable[[Beat], None]
+Team = Callable[[PartOrder, int, Watch], Workers]
+"""Makes so many workers of an order, wherever they run, whose signs of life are told."""
 
 
-def processes(order: PartOrder, size: int) -> Workers:
+def processes(order: PartOrder, size: int, watch: Watch) -> Workers:
     """Children of this process."""
     shared = replace(order, limits=shared_memory(order.limits, size))
-    return process_workers(size, part_worker, shared, KINDS)
+    return process_workers(size, part_worker, shared, KINDS, watch)
 
 
 def workers_engine(
@@ -64,6 +67,7 @@ def workers_engine(
         raise problems.strategy_without_state(settings.strategy, STRATEGIES)
     state = State(checked, options.functors)
     keeper = Durable(state, settings.strategy, settings.state, settings.migrate, settings.read_only)
+    engine = None
     try:
         front = Front(checked, options.functors, state)
         engine = _engine(checked, settings, options, said, front, observer, team, keeper)
@@ -74,6 +78,8 @@ def workers_engine(
             engine.go_on_from(keeper.position)
             keeper.replay(engine.update)
     except BaseException:
+        if engine is not None:
+            engine.close()
         keeper.close()
         raise
     return engine, keeper
@@ -97,9 +103,8 @@ def _engine(
     if settings.strategy == ASYNC:
         return _async_engine(front, order, size, options, observer, team)
     kind = ManyAnew if settings.strategy == "batch" else Many
-    many = kind(
-        partial(team or processes, order, size), front, place(front.state.program, said), options.limits, observer
-    )
+    hire = partial(team or processes, order, size, SlowestWorker(observer or Silent()))
+    many = kind(hire, front, place(front.state.program, said), options.limits, observer)
     return WorkersEngine(many, options.policy(settings.strategy), keeper)
 
 

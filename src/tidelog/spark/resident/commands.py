@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tidelog.epochs.changes import Batch
 from tidelog.epochs.report import EpochSummary
+from tidelog.exchange.stage import WorkerBeat
 from tidelog.plain import dataclass
 from tidelog.spark.resident.transfers import Rows, Wanted
-from tidelog.wire.messages import Beat, Message, Messages
+from tidelog.wire.messages import Message, Messages
 
 
 @dataclass(frozen=True)
@@ -66,28 +67,6 @@ class FetchRows(Message):
 @dataclass(frozen=True)
 class Close(Message):
     """The answer is `Done`, the last one."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """How far an evaluation is: the stratum, of how many, its relations; the iteration and the tuples in it."""
-
-    stratum: int
-    strata: int
-    relations: tuple[str, ...]
-    iteration: int = 0
-    tuples: int = 0
-
-    @property
-    def place(self) -> tuple[int, int, tuple[str, ...]]:
-        return self.stratum, self.strata, self.relations
-
-
-@dataclass(frozen=True)
-class WorkerBeat(Beat):
-    """A sign of life of a worker that may be evaluating."""
-
-    stage: Stage | None = None
 
 
 @dataclass(frozen=True)

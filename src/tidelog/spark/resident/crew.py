@@ -17,10 +17,11 @@ import pyarrow as pa
 from tidelog.analysis.checked import Checked
 from tidelog.errors import TidelogError, error
 from tidelog.evaluate.limits import Observer, Silent
+from tidelog.exchange.stage import Stage, WorkerBeat
 from tidelog.local import Settings
 from tidelog.spark.injected import check_python, check_session
 from tidelog.spark.resident.bars import HiddenStages
-from tidelog.spark.resident.commands import COMMANDS, Close, Stage, WorkerBeat
+from tidelog.spark.resident.commands import COMMANDS, Close
 from tidelog.spark.resident.common_place import CommonPlace
 from tidelog.spark.resident.job import Job
 from tidelog.spark.resident.own_process import OwnProcess, reserve_of

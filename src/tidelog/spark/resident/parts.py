@@ -12,7 +12,7 @@ import base64
 import os
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
@@ -22,6 +22,7 @@ from tidelog.exchange.serving import serve as serve_part
 from tidelog.exchange.workers import Contract, Workers
 from tidelog.exchange.workforce import Workforce
 from tidelog.plain import replace
+from tidelog.wire.messages import Beat
 from tidelog.wire.sockets import host_towards
 
 SILENCE = 15.0
@@ -50,7 +51,7 @@ class BarrierTeam:
         self._host = host_towards(rendezvous)
         self._called = False
 
-    def __call__(self, order: PartOrder, size: int) -> Workers:
+    def __call__(self, order: PartOrder, size: int, watch: Callable[[Beat], None]) -> Workers:
         if self._called:
             os._exit(LOST)  # a part is gone: this attempt is over, and the driver begins another
         return Workforce(size, part_worker, order, KINDS, self._start, self._host, patience=SILENCE, always_listen=True)

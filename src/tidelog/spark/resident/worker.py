@@ -20,6 +20,7 @@ from tidelog.epochs.report import EpochReport, EpochSummary
 from tidelog.errors import Source, TidelogError, error
 from tidelog.evaluate.bindings import Words
 from tidelog.evaluate.limits import resident_bytes
+from tidelog.exchange.stage import StageObserver, WorkerBeat
 from tidelog.lang import tree
 from tidelog.local import Epoch, LocalSession, Settings
 from tidelog.plain import dataclass, fields, replace
@@ -34,8 +35,6 @@ from tidelog.spark.resident.commands import (
     Recall,
     RowCount,
     RunQuery,
-    Stage,
-    WorkerBeat,
 )
 from tidelog.spark.resident.common_place import check_common_place
 from tidelog.spark.resident.exchange import TAKING, Exchange
@@ -68,20 +67,6 @@ class Assignment:
     """The name of a file that is in the state directory if this is the driver's; empty if it needs not be asked."""
     sessions: int = 1
     """How many sessions of the application have a worker, which have to get along with the memory that there is."""
-
-
-class StageObserver:
-    """An evaluate.limits.Observer that remembers how far the worker is."""
-
-    def __init__(self) -> None:
-        self.stage: Stage | None = None
-
-    def stratum(self, number: int, total: int, relations: tuple[str, ...]) -> None:
-        self.stage = Stage(number, total, relations)
-
-    def progress(self, iteration: int, tuples: int) -> None:
-        if self.stage is not None:
-            self.stage = replace(self.stage, iteration=iteration, tuples=tuples)
 
 
 def serve(assignment: Assignment, worker: int, team: BarrierTeam | None = None) -> Iterator[pa.RecordBatch]:
