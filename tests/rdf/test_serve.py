@@ -58,6 +58,8 @@ def test_a_query_that_takes_too_long_ends_and_the_next_is_answered(tmp_path: Pat
         endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
         status, _, text = request(port, path=f"/sparql?query={quote(endless)}")
         assert (status, "takes longer than 0.5 s" in text) == (503, True)
+        slow = f"INSERT {{ ?a <http://e/x> ?c }} WHERE {endless[endless.index('{') :]}"
+        assert request(port, "POST", body=slow, Content_Type="application/sparql-update")[0] == 503
         assert request(port, path=f"/sparql?query={quote(SELECT)}")[0] == 200
     finally:
         process.terminate()

@@ -53,7 +53,7 @@ def query(
                     help="tidelog rdf materialise makes a state of them")  # fmt: skip
     with opened(source, rules, ontology, ruleset, same_as, writable=is_update) as graph:
         if is_update:
-            print(sparql.update(_text(text), graph))
+            print(sparql.update(_text(text), graph, timeout))
             return
         answer = sparql.query(_text(text), graph, timeout)
         write_answer(answer, form or formats_of(answer)[0], sys.stdout.buffer)

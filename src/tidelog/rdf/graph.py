@@ -223,7 +223,11 @@ class Graph:
     def _sizes(self) -> dict[Key | None, int]:
         """How many triples there are of each predicate and class that has a relation of its own, and of the others."""
         engine = self._session.ready()
-        return {key: engine.count(name) for key, name in self.program.layout.distinct()}
+        sizes = {key: engine.count(name) for key, name in self.program.layout.distinct()}
+        if self._merging is not None:
+            same = Key(SAME_AS)
+            sizes[same] = sizes.get(same, 0) + len(self._merging.equalities())
+        return sizes
 
     def _since(
         self, before: dict[Key | None, int], seconds: float, told: Epoch[pa.Table] | None, strategy: str

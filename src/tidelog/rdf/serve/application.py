@@ -79,7 +79,7 @@ class Endpoint:
                     return Response(stream.getvalue(), media_type=kind)
                 if not self.updates:
                     raise RefusedRequest(403, "this endpoint takes no updates")
-                done = update(what.text, self.graph)
+                done = update(what.text, self.graph, self.timeout)
         except TidelogError as problem:
             late = any(one.code == "TL1462" for one in problem.diagnostics)
             return PlainTextResponse(f"{problem}\n", 503 if late else 400)

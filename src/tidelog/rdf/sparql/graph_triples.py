@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from tidelog import deadline
 from tidelog.errors import error
@@ -36,9 +37,17 @@ class GraphTriples:
 def query(text: str, graph: Graph, timeout: float | None = None) -> Answer:
     """The answer of a graph to a SPARQL query: rows for SELECT, true or false for ASK, triples for the others. One that
     takes longer than `timeout` seconds is an error."""
+    with graph.limited("while answering a query"), in_time(timeout):
+        return ask(text, GraphTriples(graph))
+
+
+@contextmanager
+def in_time(timeout: float | None) -> Iterator[None]:
+    """Meanwhile a query is answered; it is an error if that takes longer."""
     try:
-        with graph.limited("while answering a query"), deadline.within(timeout):
-            return ask(text, GraphTriples(graph))
+        with deadline.within(timeout):
+            yield
     except deadline.TimeIsUp:
-        raise error("TL1462", f"the query takes longer than {timeout:g} s", help="ask for less, or allow it more time"
-                    ) from None  # fmt: skip
+        raise error(
+            "TL1462", f"the query takes longer than {timeout:g} s", help="ask for less, or allow it more time"
+        ) from None

@@ -17,7 +17,7 @@ from tidelog.rdf.sparql.answers import made, new_evaluation
 from tidelog.rdf.sparql.dictionary import Dictionary
 from tidelog.rdf.sparql.evaluate import QueryEvaluation
 from tidelog.rdf.sparql.expressions import QuerySetting
-from tidelog.rdf.sparql.graph_triples import GraphTriples
+from tidelog.rdf.sparql.graph_triples import GraphTriples, in_time
 from tidelog.rdf.sparql.terms import RdfTerm, from_rdflib
 from tidelog.rdf.sparql.text import parse_update
 from tidelog.store.memory import Array
@@ -52,8 +52,9 @@ class _Change:
         return [triple for triple, there in self.wanted.items() if there is inserted]
 
 
-def update(text: str, graph: Graph) -> Updated:
-    """Carry out the operations of an update, in order."""
+def update(text: str, graph: Graph, timeout: float | None = None) -> Updated:
+    """Carry out the operations of an update, in order. A WHERE that takes longer than `timeout` seconds is an error;
+    what the operations before it did stays."""
     operations, base = parse_update(text)
     for operation in operations:
         _check(operation)
@@ -70,7 +71,8 @@ def update(text: str, graph: Graph) -> Updated:
             for words in graph.given():
                 change.add(_texts(words[:, :3], Dictionary(graph.symbols)), False)
         else:
-            _modify(operation, graph, base, change)
+            with in_time(timeout):
+                _modify(operation, graph, base, change)
     _applied(change, graph, done)
     return Updated(len(done), *(sum(len(one.part(there)) for one in done) for there in (True, False)))
 
