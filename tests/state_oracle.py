@@ -109,6 +109,15 @@ class Matcher(Patient):
             for extended, equations in self.unify(literal.args, row, env)
         ]
 
+    def aggregate(self, term: tree.Aggregate, env: oracle.Env) -> list[Any]:
+        """The tuples that its atoms match are not told apart by it, so they are not remembered."""
+        plain = Patient(self.types, self.relations)
+        plain.steps = self.steps
+        try:
+            return plain.aggregate(term, env)
+        finally:
+            self.steps = plain.steps
+
 
 def matched_by(atom: tree.Atom) -> str:
     """Under which name, one that no variable has, the environment holds the atom's tuple."""
