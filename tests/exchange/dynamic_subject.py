@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,10 +76,13 @@ class AnyOrder(Server):
         self.run.check_times(self)
         return acted
 
-    def go_on(self, message: PartialMatches) -> None:
-        self.latest_matches = max(self.latest_matches, int(message.times.max()))
+    def go_on(self, messages: Sequence[PartialMatches]) -> None:
+        if self.run.random.random() < 0.3:  # one by one
+            self._matches += messages[1:]
+            messages = messages[:1]
+        self.latest_matches = max(self.latest_matches, *(int(message.times.max()) for message in messages))
         self.latest = max(self.latest, self.latest_matches)
-        super().go_on(message)
+        super().go_on(messages)
 
     def order(self) -> list[Any]:
         kinds = super().order()

@@ -41,6 +41,16 @@ class KnownPlaces:
         return KnownPlaces(self.values[kept], {use: self.sets[use][kept] for use in uses})
 
 
+def united(known: Sequence[KnownPlaces]) -> KnownPlaces:
+    """What is known of the values of several of them, with the same uses."""
+    values, places = np.unique(np.concatenate([each.values for each in known]), return_inverse=True)
+    sets: dict[Use, Masks] = {}
+    for use, masks in known[0].sets.items():
+        sets[use] = np.zeros((len(values), masks.shape[1]), np.uint64)
+        np.bitwise_or.at(sets[use], places, np.concatenate([each.sets[use] for each in known]))
+    return KnownPlaces(values, sets)
+
+
 def to_wire(known: Sequence[KnownPlaces], size: int) -> tuple[Words, tuple[int, ...], Masks]:
     """Several of them as plain arrays."""
     values = np.concatenate([each.values for each in known]) if known else np.empty(0, np.int64)

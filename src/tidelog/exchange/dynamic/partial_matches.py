@@ -19,7 +19,7 @@ from tidelog.evaluate.stages import PlanRun
 from tidelog.exchange.dynamic import bits
 from tidelog.exchange.dynamic.bits import Masks
 from tidelog.exchange.dynamic.clocks import LamportClock
-from tidelog.exchange.dynamic.known_places import IN_HEAD, KnownPlaces, Use, from_wire, to_wire
+from tidelog.exchange.dynamic.known_places import IN_HEAD, KnownPlaces, Use, from_wire, to_wire, united
 from tidelog.exchange.dynamic.messages import PartialMatches
 from tidelog.exchange.dynamic.occurrences import UNTOLD, Occurrences, Positions
 from tidelog.exchange.dynamic.partition import Partition
@@ -119,17 +119,22 @@ class Matching:
             found &= COMPARED[bound.op](rows[:, bound.column], self._word(bound.operand))
         return found
 
-    def arrive(self, message: PartialMatches) -> Iterator[Outgoing]:
-        """Partial matches that have come here (PROCESSMESSAGE for PAR); the clock is past their pivots' times."""
-        plan, leg = self.plans[message.plan], self.plans[message.plan].legs[message.hop]
+    def arrive(self, messages: Sequence[PartialMatches]) -> Iterator[Outgoing]:
+        """Partial matches of one plan that have come as far as here (PROCESSMESSAGE for PAR); the clock is past their
+        pivots' times."""
+        number, hop = messages[0].plan, messages[0].hop
+        plan, leg = self.plans[number], self.plans[number].legs[hop]
         wanted = self._wanted(plan, leg)
-        known = from_wire(message.values, message.lengths, message.masks, [*wanted.values()], self.held.size)
-        rows = message.rows.astype(np.int64).reshape(len(message.times), len(leg.begins))
+        uses = [*wanted.values()]
+        told = [from_wire(m.values, m.lengths, m.masks, uses, self.held.size) for m in messages]
+        known = told[0] if len(told) == 1 else [united(each) for each in zip(*told, strict=True)]
+        times = np.concatenate([message.times for message in messages])
+        rows = np.concatenate([m.rows.reshape(len(m.times), len(leg.begins)) for m in messages]).astype(np.int64)
         bindings = Bindings.from_rows(rows, leg.begins)
-        bindings.bind(plan.time, message.times)
+        bindings.bind(plan.time, times)
         if leg.earlier is not None and leg.look_up is not None:
-            bindings.bind(plan.prefix, self.prefix(leg.look_up.relation, message.times, leg.earlier))
-        yield from self._leg(message.plan, message.hop, bindings, dict(zip(wanted, known, strict=True)))
+            bindings.bind(plan.prefix, self.prefix(leg.look_up.relation, times, leg.earlier))
+        yield from self._leg(number, hop, bindings, dict(zip(wanted, known, strict=True)))
 
     def prefix(self, relation: str, times: bits.Places, earlier: bool) -> bits.Places:
         """How many rows of a relation each match may meet."""

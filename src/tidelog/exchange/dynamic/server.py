@@ -255,16 +255,18 @@ class Server:
         self.held.clock.synchronise(max(times))
 
     def match(self) -> bool:
-        """Go on with matches that have come furthest."""
+        """Go on with matches that have come furthest, all of one plan."""
         if not self._matches:
             return False
-        furthest = max(range(len(self._matches)), key=lambda n: self._matches[n].hop)
-        self.go_on(self._matches.pop(furthest))
+        first = max(self._matches, key=lambda message: message.hop)
+        same = [m for m in self._matches if (m.plan, m.hop) == (first.plan, first.hop)]
+        self._matches = [m for m in self._matches if (m.plan, m.hop) != (first.plan, first.hop)]
+        self.go_on(same)
         return True
 
-    def go_on(self, message: PartialMatches) -> None:
-        self.held.clock.synchronise(int(message.times.max()))
-        self._all(self.matching.plans[message.plan], self.matching.arrive(message))
+    def go_on(self, messages: Sequence[PartialMatches]) -> None:
+        self.held.clock.synchronise(max(int(message.times.max()) for message in messages))
+        self._all(self.matching.plans[messages[0].plan], self.matching.arrive(messages))
 
     def start(self) -> bool:
         """A rule without atoms."""
