@@ -16,6 +16,7 @@ from tidelog.analysis.names.check import check_names
 from tidelog.analysis.names.directives import check_directives
 from tidelog.analysis.names.inlining import inline_relations
 from tidelog.analysis.names.orders import warn_of_plans
+from tidelog.analysis.names.ordinals import warn_of_ord
 from tidelog.analysis.safety import check_grounded
 from tidelog.analysis.strata import DependencyGraph
 from tidelog.analysis.types.declarations import types_of
@@ -42,6 +43,7 @@ def check(program: tree.Program, report: Report | None = None) -> Checked:
         clauses = compare_in_lattices(bind_witnesses(clauses, report), program, report)
         types = types_of(program, report)
         typed = infer(clauses, types, report)
+        warn_of_ord(typed, report)
         inlined = inline_relations(program)
         if inlined and not report.errors:
             clauses = inline(clauses, inlined, report)

@@ -51,6 +51,10 @@ class ClauseTypes:
         self._signatures = inference.signatures
         self._scopes = inference.known_scopes()
 
+    @property
+    def has_functors(self) -> bool:
+        return bool(self._signatures)
+
     def kind_of(self, term: tree.Term) -> Kind:
         return kind_of(term, self._choices.get(id(term)))
 

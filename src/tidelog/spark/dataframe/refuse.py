@@ -21,6 +21,10 @@ HELP = "evaluate this program with executor='columnar'"
 def refuse_unsupported(checked: Checked) -> None:
     """An error for each use of such a construct."""
     report = Report()
+    for info in checked.relations.values():
+        if any(attribute.lattice for attribute in info.decl.attributes):
+            report.error("TL1255", f"relation `{info.name}` has lattice attributes, whose values the DataFrame "
+                         "executor cannot join", info.decl.span, help=HELP)  # fmt: skip
     for types in checked.clause_types:
         for node in _nodes(types):
             _check(node, types, report)
