@@ -71,7 +71,7 @@ def resident_bytes() -> int:
         return size if sys.platform == "darwin" else size * 1024
 
 
-def _trim() -> None:
+def trim() -> None:
     """Have the C library and Arrow give back what they keep for later."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
@@ -79,4 +79,4 @@ def _trim() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-relief.append(_trim)
+relief.append(trim)

@@ -42,7 +42,7 @@ from tidelog.local.epoch import Changes, Epoch, tell
 from tidelog.local.memory_parts import memory_parts
 from tidelog.local.relation import Relation, tuples
 from tidelog.local.settings import Settings
-from tidelog.room import resident_bytes
+from tidelog.room import resident_bytes, trim
 from tidelog.store import Database, Equivalence, release_spare
 from tidelog.store import Relation as Gathered
 
@@ -57,6 +57,8 @@ Facts = Mapping[str, Any]
 
 READING = "while reading the facts"
 READING_STAGE = "reading facts"
+MUCH = 32 << 20
+"""Bytes of facts that are worth asking for memory back after them."""
 
 
 class LocalSession:
@@ -100,6 +102,7 @@ class LocalSession:
         bad_rows = self._bad_rows()
         with self._making_epoch():
             gathered: dict[str, Gathered] = {}
+            read = 0
             try:
                 with self._reading():
                     for name, table in self._timed(self._given(facts, bad_rows)):
@@ -107,7 +110,10 @@ class LocalSession:
                             gathered[name] = self.gather(name)
                         with recorded(self._options.recorder, f"entering the facts of {name}", stage=READING_STAGE):
                             gathered[name].insert(self.words(name, table))
+                        read += table.nbytes
                         del table  # before the next is read
+                    if read > MUCH:
+                        trim()  # what reading has left unused; rules have more use for it
             except BaseException:
                 for relation in gathered.values():
                     self.dismiss(relation)
