@@ -61,11 +61,18 @@ class Fixpoint:
 
     def run(self) -> None:
         for number, stratum in enumerate(self.program.strata):
-            if stratum.rules:
+            if stratum.rules and not self.is_idle(stratum):
                 self.run_one(number, stratum)
             for name in self.program.implicit.intersection(stratum.stratum.relations):
                 self.database.complete_equivalence(name)
         release_spare()
+
+    def is_idle(self, stratum: StratumPlan) -> bool:
+        """Whether no rule of the stratum can fire, each having an atom over a relation without tuples, and nobody wants
+        to see its plans: they are not made then."""
+        if stratum.gates or stratum.best or self.recorder is not None or isinstance(self.observer, PlanObserver):
+            return False
+        return all(any(self.database[atom.relation].count == 0 for atom in r.atoms()) for r in stratum.rules)
 
     def run_one(self, number: int, stratum: StratumPlan) -> None:
         """Run a stratum of the program, the one of this number, whose inputs are complete."""
