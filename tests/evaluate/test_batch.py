@@ -90,6 +90,15 @@ def test_an_aggregate_over_nothing_is_zero_or_absent() -> None:
     assert found["m"] == set()
 
 
+def test_an_aggregate_whose_body_never_holds_is_over_nothing() -> None:
+    program = """
+    .decl e(x: number, y: number) .decl p(x: number)
+    e(1, 2).
+    p(count : { e(_, v), e(a, b), false }) :- e(1, 2).
+    """
+    assert run(program)["p"] == {(0,)}
+
+
 def test_an_aggregate_may_stand_inside_another() -> None:
     text = (
         EDGES

@@ -297,11 +297,12 @@ class _Flattener:
                 return core.Packed(tuple(map(self.resolve, fields)))
             case core.Aggregated(op=op, kind=kind, value=value, body=body, injected=injected):
                 slots = (self.resolve(Slot(s)) for s in injected)
-                distinct = None if expression.distinct is None else self.resolved_slots(expression.distinct)
                 init = None if expression.init is None else self.resolve(expression.init)
                 items = self.renamed_body(body)
+                never = _NEVER in items  # then nothing is bound that could be told apart
+                distinct = None if never or expression.distinct is None else self.resolved_slots(expression.distinct)
                 if value is not None:
-                    value = self.anything(value) if _NEVER in items else self.resolve(value)
+                    value = self.anything(value) if never else self.resolve(value)
                 outer = frozenset(s.index for s in slots if isinstance(s, Slot))
                 return core.Aggregated(op, kind, value, items, outer, distinct and distinct - outer, init)
         return expression
