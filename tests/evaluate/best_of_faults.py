@@ -23,7 +23,7 @@ PLANS, RANKS, LOOP, VIEWS = (
         "plan/orders/rank_plans", "store/kernels/ranks", "store/kernels/rank_update", "store/kernels/membership",
     )
 )  # fmt: skip
-CASES = 400
+CASES = 2000
 
 
 class Fault(NamedTuple):
