@@ -48,6 +48,8 @@ bench: $(READY) bench-elastic
 	$(BIN)/python -m benchmarks.io
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.programs
+	$(BIN)/python -m benchmarks.best_of
+	$(BIN)/python -m benchmarks.distributed.one_and_two
 
 # Hours, if all the data is there; `make bench-elastic ELASTIC='--workloads cspa10k --timeout 60'` is minutes.
 bench-elastic: $(READY)
