@@ -16,7 +16,9 @@ import pytest
 import wire_child
 from wire_child import MESSAGES, Do, Order, Where
 
+import tidelog
 from tidelog.errors import InternalError, TidelogError
+from tidelog.net.runtime.pool import Pool
 from tidelog.wire import children
 from tidelog.wire.children import Child
 from tidelog.wire.codec import dumps
@@ -167,3 +169,10 @@ def alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def test_more_processes_than_a_machine_can_run_are_refused() -> None:
+    with pytest.raises(TidelogError, match="100,000 processes are more than this machine can run"):
+        Pool(100_000)
+    with pytest.raises(TidelogError, match="TL1277"):
+        tidelog.Session(".decl p(x: number)", workers=100_000).bootstrap()

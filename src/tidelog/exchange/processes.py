@@ -78,6 +78,7 @@ def process_workers(
     watch: Callable[[Beat], None] | None = None,
 ) -> Workforce:
     """So many workers, each in a process of its own."""
+    children.refuse_too_many(size)
     try:
         return Workforce(size, factory, order, kinds, Children, HOST, watch=watch)
     except WorkerLost as problem:

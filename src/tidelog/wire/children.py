@@ -17,11 +17,27 @@ import subprocess
 import sys
 import threading
 
+from tidelog.errors import error
 from tidelog.wire.rendezvous import WorkerLost
 
 _LENGTH = struct.Struct("!Q")
 _LOOK = 1.0
 """Seconds after which a child looks whether it has another parent now: one that was forked holds its pipe as well."""
+
+
+FEW, FOR_EACH_CORE = 16, 8
+"""How many children a machine may always be asked for, and how many for each of its cores."""
+
+
+def refuse_too_many(wanted: int) -> None:
+    """More processes than the machine could ever run side by side stop it for minutes, and everybody on it."""
+    cores = os.cpu_count() or 1
+    most = max(FEW, FOR_EACH_CORE * cores)
+    if wanted > most:
+        raise error(
+            "TL1277", f"{wanted:,} processes are more than this machine can run: it has {cores} cores",
+            help=f"ask for at most {most}; one for each core is the fastest",
+        )  # fmt: skip
 
 
 class Child:

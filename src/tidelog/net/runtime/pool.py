@@ -15,7 +15,7 @@ from typing import TypeVar
 from tidelog.errors import error
 from tidelog.net.runtime.channel import HOST
 from tidelog.net.runtime.messages import MESSAGES, Peers, StartOrder, Stop
-from tidelog.wire.children import Child
+from tidelog.wire.children import Child, refuse_too_many
 from tidelog.wire.codec import dumps
 from tidelog.wire.keys import Keys
 from tidelog.wire.messages import Done, Failed, Message
@@ -32,6 +32,7 @@ class Pool:
     """`with Pool(4) as pool: …`: four processes, each connected to the others."""
 
     def __init__(self, size: int) -> None:
+        refuse_too_many(size)
         self.size = size
         self.workers: list[Child] = []
         self._members: list[Member] = []
