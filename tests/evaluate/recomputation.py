@@ -23,6 +23,11 @@ def compare(history: History, strategy: str, **options: Any) -> None:
         subject = Subject(history.example.text, strategy, **options)
     except TidelogError:
         return
+    follow(subject, history)
+
+
+def follow(subject: Subject, history: History) -> None:
+    """Every epoch of a history: the states, and what each epoch says has changed, are those of the definition."""
     before: Facts = {}
     known: dict[str, set[Any]] = {name: set() for name in subject.checked.relations}
     for facts in history.facts():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from
 from part_team import Kills, seeded_engine
 
-import interpreter
+from evaluate.recomputation import follow
 from state_oracle import Entry
 from strategies.budget import examples, note_seed
 from strategies.epochs import Facts, History, histories
@@ -70,32 +69,13 @@ class ManySubject(Subject):
         return {n for s in program.strata if s.whole for n in s.relations} | program.implicit
 
 
-def net(before: Facts, after: Facts) -> tuple[Facts, Facts]:
-    return {n: before[n] - after[n] for n in before}, {n: after[n] - before[n] for n in before}
-
-
 def compare(history: History, size: int, seed: int, strategy: str, kills: Kills | None = None) -> None:
     note_seed(history)
     try:
         subject = ManySubject(history.example.text, size, seed, strategy, kills)
     except TidelogError:
         return
-    before: Facts = {}
-    known: dict[str, set[Any]] = {name: set() for name in subject.checked.relations}
-    for facts in history.facts():
-        wanted = interpreter.state(subject.checked, facts, by_classes=True)
-        report = subject.update(*net(before, facts)) if before else subject.bootstrap(facts)
-        found = subject.state()
-        for name, rows in wanted.items():
-            if name in subject.whole():
-                assert set(found[name]) == set(rows), name
-            else:
-                assert found[name] == rows, name
-            inserted = set(subject.values(name, report.inserted.get(name, np.empty((0, 0), np.int64))))
-            deleted = set(subject.values(name, report.deleted.get(name, np.empty((0, 0), np.int64))))
-            assert (inserted, deleted) == (set(rows) - known[name], known[name] - set(rows)), f"change of {name}"
-            known[name] = set(rows)
-        before = facts
+    follow(subject, history)
 
 
 @pytest.mark.parametrize("number", range(4))
