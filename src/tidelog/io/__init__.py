@@ -18,7 +18,8 @@ To be read in this order:
 
 - Where facts are: `place.py`, `folders.py`, `streams.py` (`formats.py`, beside this folder, has all formats).
 - Facts of files: `read.py`; `text_read.py` with `text_lines.py` for what is malformed, `arrow_files.py`,
-  `json_facts.py`, `sqlite_facts.py`; `arrow_memory.py` sees to it that threads of Arrow hold no memory of Python's.
+  `json_facts.py`, `sqlite_facts.py`; `ahead.py` reads the next while one is entered; `arrow_memory.py` sees to it that
+  threads of Arrow hold no memory of Python's.
 - Facts of Python: `given.py`, `tables.py`, `record_values.py`. Whatever has names goes through `columns.py`, and what
   is wrong into `bad_rows.py`.
 - Values: `numbers.py`, `record_text.py`, `flat_records.py`, `distinct.py`; `codec.py`, from tables to words and back.
