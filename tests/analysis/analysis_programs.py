@@ -41,6 +41,6 @@ def messages(report: Report) -> list[str]:
     return [d.message for d in report.errors]
 
 
-def terms(clause: Clause, kind: type[tree.Node]) -> list[tree.Node]:
+def terms(clause: Clause, kind: type[tree.SyntaxNode]) -> list[tree.SyntaxNode]:
     """All nodes of a kind in a clause, the head's first."""
     return [n for literal in (clause.head, *clause.body) for n in literal.walk() if isinstance(n, kind)]

@@ -61,7 +61,7 @@ def _reached(asked: Iterable[str], program: tree.Program) -> set[str]:
     return found
 
 
-def _atoms(node: tree.Node) -> set[str]:
+def _atoms(node: tree.SyntaxNode) -> set[str]:
     return {inner.name for inner in node.walk() if isinstance(inner, tree.Atom)}
 
 

@@ -54,7 +54,7 @@ def dependencies_of(number: int, clause: Clause) -> Iterator[Dependency]:
     yield from _inside(number, clause.head.args)
 
 
-def _inside(number: int, nodes: Iterable[tree.Node]) -> Iterator[Dependency]:
+def _inside(number: int, nodes: Iterable[tree.SyntaxNode]) -> Iterator[Dependency]:
     """Atoms inside aggregates, however deep."""
     for node in nodes:
         if isinstance(node, (tree.Variable, tree.Wildcard)):

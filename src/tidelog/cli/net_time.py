@@ -13,7 +13,7 @@ import typer
 from tidelog.cli.net import create, linked, parse_asked, show_facts, warn, write_page
 from tidelog.errors import error
 from tidelog.net.meter import DEFAULT_LIMIT, Meter
-from tidelog.net.program import Node as Place
+from tidelog.net.program import Place
 from tidelog.net.runtime import inputs
 from tidelog.net.runtime.launch import MOST_RECORDS_ON_A_PAGE, delays_of
 from tidelog.net.runtime.trace import Trace

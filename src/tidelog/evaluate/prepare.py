@@ -52,6 +52,6 @@ class Prepared:
         return Context(database, self.checked.clauses, self.functors, types, recorder)
 
 
-def _nodes(clause: Clause) -> Iterator[tree.Node]:
+def _nodes(clause: Clause) -> Iterator[tree.SyntaxNode]:
     for literal in (clause.head, *clause.body):
         yield from literal.walk()

@@ -27,7 +27,7 @@ from tidelog.plan.stateful import StatefulStratum
 from tidelog.plan.steps import HoldersOf, Send, Slot, Tell
 from tidelog.store import NEVER
 from tidelog.store.pending import Pending
-from tidelog.store.update import UNLIMITED, OverBudget, Update, Watch
+from tidelog.store.update import UNLIMITED, NativeUpdate, OverBudget, Watch
 
 
 class PartUpdate(StratumUpdate):
@@ -53,7 +53,7 @@ class PartUpdate(StratumUpdate):
         self._first_teller = count
         me, size = share.waves.me, share.waves.size
         self._here = [plan if hops(plan) else with_homes(plan, me, size) for plan in self.plans]  # as run here
-        self.update = Update(
+        self.update = NativeUpdate(
             state.database,
             stratum.relations,
             [plan.steps for plan in self._here],

@@ -20,7 +20,7 @@ _PIECES = re.compile(
     rf"|(?P<run>(?:(?:[-!]|\b(?:[bl]not|sum|min|max|mean)\b)\s*){{{DEEPEST}}})"
 )
 
-N = TypeVar("N", bound=tree.Node)
+N = TypeVar("N", bound=tree.SyntaxNode)
 
 
 def check_brackets(text: str, source: Source, report: Report) -> bool:
@@ -47,10 +47,10 @@ def shallow(items: list[N], report: Report) -> list[N]:
     return [item for item in items if _is_shallow(item, report)]
 
 
-def _is_shallow(item: tree.Node, report: Report) -> bool:
+def _is_shallow(item: tree.SyntaxNode, report: Report) -> bool:
     if item.span is not None and item.span.end - item.span.start < DEEPEST:
         return True  # every level takes a character at least
-    level: list[tree.Node] = [item]
+    level: list[tree.SyntaxNode] = [item]
     for _ in range(DEEPEST):
         level = [child for node in level for child in node.children()]
         if not level:

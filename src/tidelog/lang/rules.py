@@ -314,7 +314,7 @@ class RulesBuilder(TreeBuilder):
         op = c[0].value if isinstance(c[0], tree.Iri) else c[0].upper()
         return tree.Functor(op, c[2], span=self.span(c))
 
-    def _condition(self, expression: tree.Node) -> tree.Literal:
+    def _condition(self, expression: tree.SyntaxNode) -> tree.Literal:
         """A value that stands as a condition holds if it is true."""
         if isinstance(expression, tree.Literal):
             return expression
@@ -323,7 +323,7 @@ class RulesBuilder(TreeBuilder):
         assert isinstance(expression, tree.Term)
         return tree.Comparison("=", expression, _TRUE, span=expression.span)
 
-    def _value(self, expression: tree.Node) -> tree.Term:
+    def _value(self, expression: tree.SyntaxNode) -> tree.Term:
         if isinstance(expression, tree.Term):
             return expression
         self.report.error(

@@ -105,7 +105,7 @@ def _names(children: list[Any]) -> list[Token]:
 
 
 def _nodes(children: list[Any]) -> tuple[Any, ...]:
-    return tuple(c for c in children if isinstance(c, tree.Node))
+    return tuple(c for c in children if isinstance(c, tree.SyntaxNode))
 
 
 _LEVELS = (

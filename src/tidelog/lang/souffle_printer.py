@@ -14,7 +14,7 @@ def print_program(program: tree.Program) -> str:
 
 
 @singledispatch
-def show(node: tree.Node) -> str:
+def show(node: tree.SyntaxNode) -> str:
     """One node as Soufflé writes it."""
     raise TypeError(f"{type(node).__name__} has no Soufflé syntax")
 

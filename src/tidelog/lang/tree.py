@@ -34,20 +34,20 @@ _LEAVES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SyntaxNode:
     """Anything in the tree. `span` says where the user wrote it; None for what a rewrite made."""
 
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         """The nodes directly below, in textual order."""
         for name in _child_fields(cast(Any, type(self))):
             value = getattr(self, name)
-            if isinstance(value, Node):
+            if isinstance(value, SyntaxNode):
                 yield value
             elif isinstance(value, tuple):
                 for item in value:
-                    if isinstance(item, Node):
+                    if isinstance(item, SyntaxNode):
                         yield item
 
     def with_children(self, change: Callable[[Any], Any]) -> Self:
@@ -55,15 +55,15 @@ class Node:
         changed: dict[str, Any] = {}
         for name in _child_fields(cast(Any, type(self))):
             value = getattr(self, name)
-            if isinstance(value, Node):
+            if isinstance(value, SyntaxNode):
                 changed[name] = change(value)
             elif isinstance(value, tuple):
-                changed[name] = tuple(change(item) if isinstance(item, Node) else item for item in value)
+                changed[name] = tuple(change(item) if isinstance(item, SyntaxNode) else item for item in value)
         return replace(self, **changed) if changed else self
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[SyntaxNode]:
         """This node and everything below it, in textual order, without recursion."""
-        pending: list[Node] = [self]
+        pending: list[SyntaxNode] = [self]
         while pending:
             node = pending.pop()
             yield node
@@ -75,7 +75,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Term(Node):
+class Term(SyntaxNode):
     """An argument of an atom or a side of a constraint."""
 
 
@@ -212,7 +212,7 @@ class HeadAggregate(Term):
 
 
 @dataclass(frozen=True, slots=True)
-class Literal(Node):
+class Literal(SyntaxNode):
     """Something that holds or does not."""
 
 
@@ -256,7 +256,7 @@ class Disjunction(Literal):
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateBinding(Node):
+class AggregateBinding(SyntaxNode):
     """`BIND op(argument) AS ?result` of an AGGREGATE; the argument is None for `COUNT(*)`."""
 
     op: str  # an aggregate, or one with "_distinct" behind it
@@ -288,14 +288,14 @@ COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "match", "contains", "not_match"
 
 
 @dataclass(frozen=True, slots=True)
-class ExecutionPlan(Node):
+class ExecutionPlan(SyntaxNode):
     """`.plan 0:(2,1), 1:(1,2)`: for a version of the rule, the order of its atoms (from 1)."""
 
     orders: tuple[tuple[int, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Node):
+class Rule(SyntaxNode):
     """One or more heads that follow from a body; a fact when the body is None."""
 
     heads: tuple[Atom, ...]
@@ -305,7 +305,7 @@ class Rule(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Subsumption(Node):
+class Subsumption(SyntaxNode):
     """`less <= greater :- body`: less is dropped where greater also holds."""
 
     less: Atom
@@ -321,14 +321,14 @@ Clause: TypeAlias = Rule | Subsumption
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute(Node):
+class Attribute(SyntaxNode):
     name: str
     type: str
     lattice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RelationDecl(Node):
+class RelationDecl(SyntaxNode):
     name: str
     attributes: tuple[Attribute, ...]
     qualifiers: tuple[str, ...] = ()
@@ -344,7 +344,7 @@ REPRESENTATIONS = ("brie", "btree", "btree_delete", "eqrel")
 
 
 @dataclass(frozen=True, slots=True)
-class TypeDecl(Node):
+class TypeDecl(SyntaxNode):
     name: str
 
 
@@ -368,7 +368,7 @@ class RecordDefinition(TypeDecl):
 
 
 @dataclass(frozen=True, slots=True)
-class BranchDecl(Node):
+class BranchDecl(SyntaxNode):
     name: str
     fields: tuple[Attribute, ...]
 
@@ -379,13 +379,13 @@ class AlgebraicType(TypeDecl):
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeDecl(Node):
+class LatticeDecl(SyntaxNode):
     name: str
     operators: tuple[tuple[str, Term], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class FunctorDecl(Node):
+class FunctorDecl(SyntaxNode):
     name: str
     params: tuple[Attribute, ...]  # an unnamed parameter has the name ""
     result: str
@@ -393,7 +393,7 @@ class FunctorDecl(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Directive(Node):
+class Directive(SyntaxNode):
     """`.input`, `.output`, `.printsize` or `.limitsize` of one relation."""
 
     kind: str
@@ -405,13 +405,13 @@ class Directive(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Pragma(Node):
+class Pragma(SyntaxNode):
     key: str
     value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentType(Node):
+class ComponentType(SyntaxNode):
     """A component's name with its type parameters or arguments."""
 
     name: str
@@ -419,25 +419,25 @@ class ComponentType(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Override(Node):
+class Override(SyntaxNode):
     relation: str
 
 
 @dataclass(frozen=True, slots=True)
-class Component(Node):
+class Component(SyntaxNode):
     type: ComponentType
     bases: tuple[ComponentType, ...]
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentInit(Node):
+class ComponentInit(SyntaxNode):
     name: str
     component: ComponentType
 
 
 @dataclass(frozen=True, slots=True)
-class Materialize(Node):
+class Materialize(SyntaxNode):
     """NDlog's `materialize(name, lifetime, size, keys(1, 2)).`; None stands for infinity."""
 
     relation: str
@@ -447,7 +447,7 @@ class Materialize(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix(Node):
+class Prefix(SyntaxNode):
     """`@prefix p: <iri> .` of the triple rules."""
 
     name: str
@@ -459,11 +459,11 @@ Item: TypeAlias = (
     | Component | ComponentInit | Override | Materialize | Prefix
 )  # fmt: skip
 
-T = TypeVar("T", bound=Node)
+T = TypeVar("T", bound=SyntaxNode)
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Node):
+class Program(SyntaxNode):
     """A parsed program: its items in textual order, and the dialect it was written in."""
 
     items: tuple[Item, ...]

@@ -2,7 +2,7 @@
 
 from tidelog.local.epoch import Changes, Epoch
 from tidelog.local.local_session import Facts, LocalSession
-from tidelog.local.relation import Relation
+from tidelog.local.relation import LiveRelation
 from tidelog.local.settings import Settings
 
-__all__ = ["Changes", "Epoch", "Facts", "LocalSession", "Relation", "Settings"]
+__all__ = ["Changes", "Epoch", "Facts", "LiveRelation", "LocalSession", "Settings"]

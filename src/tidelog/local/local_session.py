@@ -40,7 +40,7 @@ from tidelog.lang import tree
 from tidelog.lang.escapes import escape
 from tidelog.local.epoch import Changes, Epoch, tell
 from tidelog.local.memory_parts import memory_parts
-from tidelog.local.relation import Relation, tuples
+from tidelog.local.relation import LiveRelation, tuples
 from tidelog.local.settings import Settings
 from tidelog.room import resident_bytes, trim
 from tidelog.store import Database, Equivalence, release_spare
@@ -275,9 +275,9 @@ class LocalSession:
         """Whose symbols and records the words of facts refer to."""
         return self._open().database
 
-    def relation(self, name: str) -> Relation:
+    def relation(self, name: str) -> LiveRelation:
         self.ready()
-        return Relation(self, self.vocabulary.info(name))
+        return LiveRelation(self, self.vocabulary.info(name))
 
     def count(self, name: str) -> int:
         return self.ready().count(self.vocabulary.info(name).name)

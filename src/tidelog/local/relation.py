@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tidelog.local.local_session import LocalSession
 
 
-class Relation:
+class LiveRelation:
     """A relation of a session: its tuples as they are when they are asked for."""
 
     def __init__(self, session: LocalSession, info: RelationInfo) -> None:

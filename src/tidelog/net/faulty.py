@@ -19,7 +19,7 @@ from tidelog.net.configuration import Configuration
 from tidelog.net.core import Core
 from tidelog.net.delta import DeltaRules
 from tidelog.net.meter import Meter
-from tidelog.net.program import Node as Place
+from tidelog.net.program import Place
 from tidelog.net.store import Tag
 from tidelog.net.values import Fact, Update, fact_order, order_key, show
 

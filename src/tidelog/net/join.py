@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from tidelog.errors import InternalError
 from tidelog.lang import tree
 from tidelog.net.functions import COMPARISONS, Undefined, WrongKind
-from tidelog.net.program import Literal, NetRule, error_in
+from tidelog.net.program import NetLiteral, NetRule, error_in
 from tidelog.net.store import NEW, OLD, Store
 from tidelog.net.terms import Binding, Evaluate, compile_term, compile_terms, variables_of
 from tidelog.net.values import Fact, Value, value_of
@@ -129,16 +129,16 @@ def _condition(condition: tree.Comparison, slots: dict[str, int], bound: set[str
     return None
 
 
-def _variables(literal: Literal) -> Iterator[str]:
+def _variables(literal: NetLiteral) -> Iterator[str]:
     return (v for arg in literal.args for v in variables_of(arg))
 
 
-def _bound_columns(literal: Literal, bound: set[str]) -> int:
+def _bound_columns(literal: NetLiteral, bound: set[str]) -> int:
     return sum(value_of(a) is not None or (isinstance(a, tree.Variable) and a.name in bound) for a in literal.args)
 
 
 def _unifier(
-    literal: Literal, slots: dict[str, int], bound: set[str], skip: tuple[int, ...] = ()
+    literal: NetLiteral, slots: dict[str, int], bound: set[str], skip: tuple[int, ...] = ()
 ) -> Callable[[tuple[Value, ...], Binding], bool]:
     """Compares a fact's arguments with the atom's and binds its new variables. `skip`: columns known to agree."""
     outputs: list[tuple[int, int]] = []
@@ -162,10 +162,10 @@ def _unifier(
 
 
 def _probe_step(
-    literal: Literal, place: int, slots: dict[str, int], bound: set[str], view: int
+    literal: NetLiteral, place: int, slots: dict[str, int], bound: set[str], view: int
 ) -> Callable[[Step], Step]:
     name = literal.name
-    columns = tuple(i for i, a in enumerate(literal.args) if _bound_columns(Literal("", (a,)), bound))
+    columns = tuple(i for i, a in enumerate(literal.args) if _bound_columns(NetLiteral("", (a,)), bound))
     sought = [literal.args[i] for i in columns]
     key = compile_term(sought[0], slots) if len(sought) == 1 else compile_terms(sought, slots)
     unify = _unifier(literal, slots, bound, columns)
@@ -182,7 +182,7 @@ def _probe_step(
     return make
 
 
-def _absent_step(literal: Literal, place: int, slots: dict[str, int], view: int | None) -> Callable[[Step], Step]:
+def _absent_step(literal: NetLiteral, place: int, slots: dict[str, int], view: int | None) -> Callable[[Step], Step]:
     """Goes on if the fact is not in the view; without a view, notes the fact and goes on."""
     args = compile_terms(literal.args, slots)
 

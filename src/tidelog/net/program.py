@@ -30,7 +30,7 @@ from tidelog.plan.rewrites.rewrite import ProgramRewrite, relations_of, rewritte
 if TYPE_CHECKING:
     from tidelog.net.recursion import RecursiveComponent
 
-Node: TypeAlias = "Value | None"
+Place: TypeAlias = "Value | None"
 """Where a fact is stored: the value behind its `@`; None in programs without locations."""
 
 CONTRIBUTIONS = "*"
@@ -42,7 +42,7 @@ Preference: TypeAlias = "tuple[int, str] | None"
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class NetLiteral:
     """An atom of a body; its arguments are variables, constants and wildcards."""
 
     name: str
@@ -58,7 +58,7 @@ class NetRule:
     label: str
     head: str
     head_args: tuple[tree.Term, ...]
-    body: tuple[Literal, ...]
+    body: tuple[NetLiteral, ...]
     conditions: tuple[tree.Comparison, ...]
     span: Span | None = None
 
@@ -124,7 +124,7 @@ class NetProgram:
         """A fact that the user gives, as the program holds it: of a relation that is chosen, a contribution."""
         return Fact(self.entries[fact.name], fact.args) if fact.name in self.entries else fact
 
-    def node(self, fact: Fact) -> Node:
+    def node(self, fact: Fact) -> Place:
         """Where the fact is stored."""
         at = self.at.get(fact.name)
         return None if at is None else fact.args[at]
@@ -294,13 +294,13 @@ class RuleBuilder:
         literals = rule.body.parts if isinstance(rule.body, tree.Conjunction) else (rule.body,) if rule.body else ()
         if any(isinstance(b, tree.Boolean) and not b.value for b in literals):
             return
-        body: list[Literal] = []
+        body: list[NetLiteral] = []
         conditions = [b for b in literals if isinstance(b, tree.Comparison)]
         for literal in literals:
             negated = isinstance(literal, tree.Negation)
             atom = literal.body if isinstance(literal, tree.Negation) else literal
             if isinstance(atom, tree.Atom):
-                body.append(Literal(atom.name, self._flat(atom.args, conditions), negated))
+                body.append(NetLiteral(atom.name, self._flat(atom.args, conditions), negated))
         number = len(self.rules) + 1
         label = rule.label or f"{number}"
         made = NetRule(number, label, head.name, head.args, tuple(body), tuple(conditions), rule.span)

@@ -15,7 +15,7 @@ Binding: TypeAlias = "list[Any]"
 Evaluate: TypeAlias = Callable[[Binding], Value]
 
 
-def variables_of(node: tree.Node) -> Iterator[str]:
+def variables_of(node: tree.SyntaxNode) -> Iterator[str]:
     """The names of the variables in a term or literal, in textual order, with repetitions."""
     return (n.name for n in node.walk() if isinstance(n, tree.Variable))
 

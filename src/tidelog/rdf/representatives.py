@@ -51,7 +51,7 @@ def declarations() -> Iterator[tree.Item]:
 def renamed(program: tree.Program, names: dict[str, str]) -> tree.Program:
     """The program with representatives in the place of the terms that it names."""
 
-    def change(node: tree.Node) -> tree.Node:
+    def change(node: tree.SyntaxNode) -> tree.SyntaxNode:
         if isinstance(node, tree.String):
             return tree.String(names.get(node.value, node.value), span=node.span)
         return node.with_children(change)
@@ -64,7 +64,7 @@ def renamed(program: tree.Program, names: dict[str, str]) -> tree.Program:
 def reached_from(checked: Checked, relation: str) -> set[str]:
     """The relations that a relation depends on, itself among them. An error if one of them depends on what is not so,
     or on an aggregate: what is equal in one round must be equal in the next."""
-    bodies: dict[str, list[tree.Node]] = {}
+    bodies: dict[str, list[tree.SyntaxNode]] = {}
     for clause in checked.clauses:
         bodies.setdefault(clause.head.name, []).extend(clause.body)
     found, waiting = {relation}, [relation]
@@ -82,7 +82,7 @@ def reached_from(checked: Checked, relation: str) -> set[str]:
     return found
 
 
-def _atoms(node: tree.Node) -> list[tree.Atom]:
+def _atoms(node: tree.SyntaxNode) -> list[tree.Atom]:
     return [one for one in node.walk() if isinstance(one, tree.Atom)]
 
 

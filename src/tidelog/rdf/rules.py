@@ -261,7 +261,7 @@ def _is_name(term: tree.Term) -> bool:
     return isinstance(term, tree.String) and is_iri(term.value)
 
 
-def _variables(nodes: Iterable[tree.Node]) -> set[str]:
+def _variables(nodes: Iterable[tree.SyntaxNode]) -> set[str]:
     """The variables of the nodes as far as they are not an aggregate's or an EXISTS's own."""
     found: set[str] = set()
     for node in nodes:

@@ -32,7 +32,7 @@ runs over chunks of bindings. No kernel is compiled per rule or program. The API
     changing=[names]                            # option: relations that grow between runs (no sorted index for them)
 
     keep = db.create("path", 2, stateful=True)  # each row with its iteration and number of derivations (`row_states`):
-    keep.now(rows), keep.derived(rows)          # set by inserting in a stratum; changed by `update.Update`, undone or
+    keep.now(rows), keep.derived(rows)          # set by inserting in a stratum; changed by a `NativeUpdate`, undone or
     keep.log; keep.commit(); keep.undo()        # committed by its log; `keep.find(array2d)` gives row numbers
 
     stratum = db.stratum(relations, plans)      # plans with pivot None run once, the others until nothing is new
@@ -88,11 +88,24 @@ if TYPE_CHECKING:
     from tidelog.store.pair_rows import PairRows, pair_changes
     from tidelog.store.pipeline import Pipeline
     from tidelog.store.relation import Relation
-    from tidelog.store.stratum import Stratum
+    from tidelog.store.stratum import NativeStratum
 
 __all__ = [
-    "MOST_DERIVATIONS", "NEVER", "ArithmeticFault", "Database", "Equivalence", "NotWorse", "PairRows", "Pipeline",
-    "Relation", "Stratum", "classified", "is_native", "pair_changes", "present", "release_spare",
+    "MOST_DERIVATIONS",
+    "NEVER",
+    "ArithmeticFault",
+    "Database",
+    "Equivalence",
+    "NativeStratum",
+    "NotWorse",
+    "PairRows",
+    "Pipeline",
+    "Relation",
+    "classified",
+    "is_native",
+    "pair_changes",
+    "present",
+    "release_spare",
 ]  # fmt: skip
 
 _WHERE = {
@@ -105,7 +118,7 @@ _WHERE = {
     "PairRows": "pair_rows",
     "Pipeline": "pipeline",
     "Relation": "relation",
-    "Stratum": "stratum",
+    "NativeStratum": "stratum",
     "classified": "equivalence",
     "is_native": "operations",
     "pair_changes": "pair_rows",

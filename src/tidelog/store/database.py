@@ -26,7 +26,7 @@ from tidelog.store.pending import Pending
 from tidelog.store.pipeline import Alternatives, Pipeline, chunk_limits, fault, not_worse
 from tidelog.store.records import Records
 from tidelog.store.relation import Relation
-from tidelog.store.stratum import Stratum
+from tidelog.store.stratum import NativeStratum
 from tidelog.store.symbols import Symbols
 from tidelog.values import Kind, canonical
 
@@ -237,9 +237,9 @@ class Database:
         pipelines = [Pipeline(self, part, inputs, outputs, frozenset(changing), pending=pending) for part in parts]
         return pipelines[0] if len(pipelines) == 1 else Alternatives(pipelines)
 
-    def stratum(self, relations: Sequence[str], plans: Sequence[Plan]) -> Stratum:
+    def stratum(self, relations: Sequence[str], plans: Sequence[Plan]) -> NativeStratum:
         """Plans to be run to their fixpoint."""
-        return Stratum(self, relations, plans)
+        return NativeStratum(self, relations, plans)
 
     def inserter(self, relation: Relation) -> Pipeline:
         """The pipeline that inserts batches into a relation."""

@@ -19,7 +19,7 @@ from tidelog.store.blocks import words_at
 from tidelog.store.index import Index
 from tidelog.store.memory import address
 from tidelog.store.pending import Pending
-from tidelog.store.update import UNLIMITED, Stages, Update, Watch
+from tidelog.store.update import UNLIMITED, NativeUpdate, Stages, Watch
 
 if TYPE_CHECKING:
     from tidelog.store.database import Database
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCRATCH_COLUMNS = 4
 
 
-class RankUpdate(Update):
+class RankUpdate(NativeUpdate):
     """See the module's docstring. `from_nothing`: the relations hold only facts, and there is nothing to undo."""
 
     def __init__(

@@ -37,7 +37,7 @@ def _delta(relation: Relation) -> int:
     return relation.delta_stop - relation.delta_start
 
 
-class Stratum:
+class NativeStratum:
     """See the module's docstring. Made by `Database.stratum`."""
 
     def __init__(self, database: Database, relations: Sequence[str], plans: Sequence[Plan]) -> None:

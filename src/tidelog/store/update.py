@@ -54,7 +54,7 @@ class Stages(Protocol):
     def run(self) -> None: ...
 
 
-class Update:
+class NativeUpdate:
     """See the module's docstring. `own` are the stratum's relations; `plans` begin with a list of rows and tell heads.
 
     `stages` makes what runs a plan (by its number) that is not native. Where several stores update a stratum together,

@@ -16,7 +16,7 @@ from tidelog.lang import tree
 from tidelog.lang.souffle_printer import show
 from tidelog.plain import dataclass, fields, replace
 
-N = TypeVar("N", bound=tree.Node)
+N = TypeVar("N", bound=tree.SyntaxNode)
 
 NEGATED = {
     "=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
@@ -156,8 +156,8 @@ def _rebuild(node: N, report: Report) -> N:
                     help="give the disjunction a relation of its own and aggregate over that",
                 )
             changes["body"] = tree.Conjunction(alternatives[0], span=value.span)
-        elif isinstance(value, tree.Node):
+        elif isinstance(value, tree.SyntaxNode):
             changes[f.name] = _rebuild(value, report)
-        elif isinstance(value, tuple) and any(isinstance(item, tree.Node) for item in value):
-            changes[f.name] = tuple(_rebuild(i, report) if isinstance(i, tree.Node) else i for i in value)
+        elif isinstance(value, tuple) and any(isinstance(item, tree.SyntaxNode) for item in value):
+            changes[f.name] = tuple(_rebuild(i, report) if isinstance(i, tree.SyntaxNode) else i for i in value)
     return replace(node, **changes) if changes else node

@@ -21,7 +21,7 @@ from tidelog.errors import Report
 from tidelog.lang import tree
 from tidelog.plain import fields, replace
 
-N = TypeVar("N", bound=tree.Node)
+N = TypeVar("N", bound=tree.SyntaxNode)
 Alternatives = list[tuple[tree.Literal, ...]]
 
 MOST_RULES = 1024
@@ -135,10 +135,10 @@ class _Renamer:
         changes: dict[str, Any] = {}
         for f in fields(node):
             value = getattr(node, f.name)
-            if isinstance(value, tree.Node):
+            if isinstance(value, tree.SyntaxNode):
                 changes[f.name] = self(value)
-            elif isinstance(value, tuple) and any(isinstance(item, tree.Node) for item in value):
-                changes[f.name] = tuple(self(item) if isinstance(item, tree.Node) else item for item in value)
+            elif isinstance(value, tuple) and any(isinstance(item, tree.SyntaxNode) for item in value):
+                changes[f.name] = tuple(self(item) if isinstance(item, tree.SyntaxNode) else item for item in value)
         return replace(node, **changes) if changes else node
 
 

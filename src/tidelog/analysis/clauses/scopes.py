@@ -52,7 +52,7 @@ def outer_terms(aggregate: AnyAggregate) -> tuple[tree.Term, ...]:
     return (aggregate.init,) if isinstance(aggregate, tree.UserAggregate) else ()
 
 
-def walk_scope(node: tree.Node) -> Iterator[tree.Node]:
+def walk_scope(node: tree.SyntaxNode) -> Iterator[tree.SyntaxNode]:
     """The node and everything below it in the same scope; an aggregate is given, but not entered."""
     pending = [node]
     while pending:
@@ -79,15 +79,15 @@ def counts_named_values(aggregate: AnyAggregate) -> bool:
     return len(names) > len(set(names))
 
 
-def _is_range(node: tree.Node) -> bool:
+def _is_range(node: tree.SyntaxNode) -> bool:
     return isinstance(node, tree.Functor) and node.op == "range"
 
 
-def names_in(nodes: Iterable[tree.Node]) -> frozenset[str]:
+def names_in(nodes: Iterable[tree.SyntaxNode]) -> frozenset[str]:
     return frozenset(n.name for node in nodes for n in node.walk() if isinstance(n, tree.Variable))
 
 
-def aggregates_in(nodes: Iterable[tree.Node]) -> list[AnyAggregate]:
+def aggregates_in(nodes: Iterable[tree.SyntaxNode]) -> list[AnyAggregate]:
     """The aggregates of a scope, without those inside other aggregates."""
     return [n for node in nodes for n in walk_scope(node) if isinstance(n, (tree.Aggregate, tree.UserAggregate))]
 
@@ -202,7 +202,9 @@ def clause_bound(clause: Clause, inline: bool, aggregates: Mapping[int, Needs] |
 def scopes_of(clause: Clause, inline: bool = False) -> dict[int, VariableScope]:
     """The scope of every aggregate of a clause, by the aggregate's id."""
     result: dict[int, VariableScope] = {}
-    roots: tuple[tree.Node, ...] = (clause.head, *clause.literals()) if clause.greater is None else clause.literals()
+    roots: tuple[tree.SyntaxNode, ...] = (
+        (clause.head, *clause.literals()) if clause.greater is None else clause.literals()
+    )
     binding = (clause.head, *clause.body) if inline else clause.literals()
     pending = [_Surroundings(roots, binding, NOTHING, NOTHING)]
     while pending:
@@ -224,7 +226,7 @@ def scopes_of(clause: Clause, inline: bool = False) -> dict[int, VariableScope]:
 class _Surroundings(NamedTuple):
     """A scope in which aggregates stand."""
 
-    nodes: tuple[tree.Node, ...]
+    nodes: tuple[tree.SyntaxNode, ...]
     literals: tuple[tree.Literal, ...]  # those that bind
     inherited: frozenset[str]  # bound further out
     wanted: frozenset[str]  # used further out, but not bound there

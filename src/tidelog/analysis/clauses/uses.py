@@ -130,7 +130,7 @@ class ProgramUses:
         return found
 
 
-def collect(roots: Iterable[tree.Node]) -> Uses:
+def collect(roots: Iterable[tree.SyntaxNode]) -> Uses:
     """What these nodes mention together."""
     atoms: list[tree.Atom] = []
     variables: list[tree.Variable] = []
@@ -159,7 +159,7 @@ def collect(roots: Iterable[tree.Node]) -> Uses:
     return uses
 
 
-def _collect_term(node: tree.Node, uses: Uses, pending: list[tree.Node]) -> None:
+def _collect_term(node: tree.SyntaxNode, uses: Uses, pending: list[tree.SyntaxNode]) -> None:
     """The rarer kinds of nodes."""
     match node:
         case tree.Functor() | tree.UserFunctor():

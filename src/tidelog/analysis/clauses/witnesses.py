@@ -31,7 +31,7 @@ from tidelog.analysis.clauses.uses import ProgramUses
 from tidelog.errors import Report
 from tidelog.lang import tree
 
-N = TypeVar("N", bound=tree.Node)
+N = TypeVar("N", bound=tree.SyntaxNode)
 Names = Mapping[str, str]
 
 WITNESSED = ("min", "max")
@@ -70,7 +70,7 @@ class _Binding:
 
     def _find(
         self,
-        nodes: Iterable[tree.Node],
+        nodes: Iterable[tree.SyntaxNode],
         literals: tuple[tree.Literal, ...],
         inherited: frozenset[str],
         level: int | None,
@@ -155,6 +155,6 @@ class _Binding:
         return replace(aggregate, body=body)  # type: ignore[return-value]
 
 
-def _level_names(nodes: Iterable[tree.Node]) -> frozenset[str]:
+def _level_names(nodes: Iterable[tree.SyntaxNode]) -> frozenset[str]:
     """The variables that are used directly at a level, outside of aggregates."""
     return frozenset(n.name for node in nodes for n in walk_scope(node) if isinstance(n, tree.Variable))

@@ -77,7 +77,7 @@ def check_component_names(program: tree.Program, report: Report) -> set[int]:
 
     Returns the ids of instances whose name another instance has: expanding them would repeat its declarations.
     """
-    names: dict[str, tree.Node] = {}
+    names: dict[str, tree.SyntaxNode] = {}
     for type_ in program.of(tree.TypeDecl):
         names.setdefault(type_.name, type_)
     for relation in program.of(tree.RelationDecl):
@@ -91,7 +91,9 @@ def check_component_names(program: tree.Program, report: Report) -> set[int]:
     return repeated
 
 
-def _claim(names: dict[str, tree.Node], what: str, name: str, node: tree.Node, report: Report) -> tree.Node | None:
+def _claim(
+    names: dict[str, tree.SyntaxNode], what: str, name: str, node: tree.SyntaxNode, report: Report
+) -> tree.SyntaxNode | None:
     """What has the name already, if anything has."""
     previous = names.setdefault(name, node)
     if previous is node:

@@ -52,10 +52,10 @@ class _Content:
     """What an instance stands for, before or after its names were qualified."""
 
     items: list[tree.Item] = field(default_factory=list)
-    relations: dict[str, tree.Node] = field(default_factory=dict)
-    types: dict[str, tree.Node] = field(default_factory=dict)
+    relations: dict[str, tree.SyntaxNode] = field(default_factory=dict)
+    types: dict[str, tree.SyntaxNode] = field(default_factory=dict)
     branches: set[str] = field(default_factory=set)
-    directives: dict[tuple[str, str], tree.Node] = field(default_factory=dict)
+    directives: dict[tuple[str, str], tree.SyntaxNode] = field(default_factory=dict)
 
     def add(self, item: tree.Item, report: Report) -> None:
         """Adds an item; of two declarations of one name only the first is kept."""
@@ -104,7 +104,12 @@ class _Content:
 
 
 def _define(
-    known: dict[str, tree.Node], what: str, name: str, item: tree.Node, report: Report, span: Span | None = None
+    known: dict[str, tree.SyntaxNode],
+    what: str,
+    name: str,
+    item: tree.SyntaxNode,
+    report: Report,
+    span: Span | None = None,
 ) -> bool:
     """Takes the name for the item; False, and an error, if it is not free."""
     if name not in known:
@@ -121,7 +126,9 @@ def _define(
     return False
 
 
-def _direct(known: dict[tuple[str, str], tree.Node], kind: str, relation: str, item: tree.Node, report: Report) -> None:
+def _direct(
+    known: dict[tuple[str, str], tree.SyntaxNode], kind: str, relation: str, item: tree.SyntaxNode, report: Report
+) -> None:
     if (kind, relation) in known and kind != "output":
         report.error(
             "TL0509",

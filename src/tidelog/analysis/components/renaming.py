@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 from tidelog.lang import tree
 from tidelog.plain import fields, replace
 
-N = TypeVar("N", bound=tree.Node)
+N = TypeVar("N", bound=tree.SyntaxNode)
 
 Names = Mapping[str, str]
 
-_RELATION_FIELDS: dict[type[tree.Node], tuple[str, ...]] = {
+_RELATION_FIELDS: dict[type[tree.SyntaxNode], tuple[str, ...]] = {
     tree.Atom: ("name",),
     tree.RelationDecl: ("name", "delta_of"),
     tree.Directive: ("relation",),
 }
-_TYPE_FIELDS: dict[type[tree.Node], tuple[str, ...]] = {
+_TYPE_FIELDS: dict[type[tree.SyntaxNode], tuple[str, ...]] = {
     tree.Branch: ("name",),
     tree.Cast: ("type",),
     tree.Attribute: ("type",),
@@ -28,7 +28,7 @@ _TYPE_FIELDS: dict[type[tree.Node], tuple[str, ...]] = {
     tree.BranchDecl: ("name",),
     tree.LatticeDecl: ("name",),
 }
-_CHILD_FIELDS: dict[type[tree.Node], tuple[str, ...]] = {}
+_CHILD_FIELDS: dict[type[tree.SyntaxNode], tuple[str, ...]] = {}
 
 
 def renamed(node: N, relations: Names, types: Names) -> N:
@@ -51,18 +51,18 @@ def renamed(node: N, relations: Names, types: Names) -> N:
         changes["operators"] = tuple((op, renamed(term, relations, types)) for op, term in node.operators)
     for place in _children(kind):
         value = getattr(node, place)
-        if isinstance(value, tree.Node):
+        if isinstance(value, tree.SyntaxNode):
             new_child = renamed(value, relations, types)
             if new_child is not value:
                 changes[place] = new_child
-        elif value.__class__ is tuple and value and isinstance(value[0], tree.Node):
+        elif value.__class__ is tuple and value and isinstance(value[0], tree.SyntaxNode):
             new_children = tuple([renamed(child, relations, types) for child in value])
             if any(new is not old for new, old in zip(new_children, value, strict=True)):
                 changes[place] = new_children
     return replace(node, **changes) if changes else node
 
 
-def _children(kind: type[tree.Node]) -> tuple[str, ...]:
+def _children(kind: type[tree.SyntaxNode]) -> tuple[str, ...]:
     """The fields that can hold nodes; looked up once for each class."""
     places = _CHILD_FIELDS.get(kind)
     if places is None:

@@ -77,7 +77,7 @@ def _check_cycles(inlined: dict[str, tree.RelationDecl], own: list[ClauseUses], 
             )
 
 
-def _start(node: tree.Node) -> int:
+def _start(node: tree.SyntaxNode) -> int:
     return node.span.start if node.span else -1
 
 

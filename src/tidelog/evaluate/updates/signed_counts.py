@@ -21,7 +21,7 @@ from tidelog.plan.steps import View
 from tidelog.store import NEVER, ArithmeticFault
 from tidelog.store.index import Index
 from tidelog.store.pending import Pending
-from tidelog.store.update import UNLIMITED, Update, Watch, changed_rows
+from tidelog.store.update import UNLIMITED, NativeUpdate, Watch, changed_rows
 
 
 class StratumUpdate:
@@ -31,7 +31,7 @@ class StratumUpdate:
         self.state, self.stratum = state, stratum
         estimate = Statistics(state.database)
         self.plans = [plan for rule in stratum.rules for plan in update_plans(rule, stratum.relations, estimate)]
-        self.update = Update(state.database, stratum.relations, [plan.steps for plan in self.plans], self.stages)
+        self.update = NativeUpdate(state.database, stratum.relations, [plan.steps for plan in self.plans], self.stages)
 
     def stages(self, number: int, pending: Pending) -> PlanRun:
         return PlanRun(self.state.context, self.plans[number], changing=self.stratum.relations, pending=pending)

@@ -37,7 +37,7 @@ from tidelog.net.linear.terms import (
     variables,
     view,
 )
-from tidelog.net.program import Literal, NetProgram, NetRule
+from tidelog.net.program import NetLiteral, NetProgram, NetRule
 from tidelog.net.values import Fact, Update, value_of
 
 
@@ -152,7 +152,7 @@ def _delta_rule(rule: NetRule, pivot: int, sign: str) -> DeltaRule:
     return DeltaRule(f"{rule.label}Δ{pivot + 1}", rule.label, sign, rule.head, tuple(head_args), tuple(body))
 
 
-def _pattern(literal: Literal, place: int) -> tuple[Any, ...]:
+def _pattern(literal: NetLiteral, place: int) -> tuple[Any, ...]:
     return tuple(
         Var(f"any{place + 1}_{i + 1}") if isinstance(arg, tree.Wildcard) else _term(arg)
         for i, arg in enumerate(literal.args)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tidelog.net.faulty import FaultyNetwork, Move, NetworkState, Sent
-from tidelog.net.program import Node as Place
+from tidelog.net.program import Place
 from tidelog.net.property_checker import PropertyVerdict
 from tidelog.net.runtime.merge import Record
 from tidelog.net.runtime.trace import name, weighted

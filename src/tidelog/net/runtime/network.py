@@ -18,8 +18,7 @@ from tidelog.net.delta import DeltaRules, Made
 from tidelog.net.derivations import Derivations
 from tidelog.net.ledger import Ledger
 from tidelog.net.meter import Meter
-from tidelog.net.program import NetProgram
-from tidelog.net.program import Node as Place
+from tidelog.net.program import NetProgram, Place
 from tidelog.net.runtime.dictionary import Sender
 from tidelog.net.runtime.node import Node, Reaction
 from tidelog.net.runtime.packed import size

@@ -15,8 +15,7 @@ from tidelog.net.core import Core, Weighted
 from tidelog.net.delta import DeltaRules, Made
 from tidelog.net.derivations import Derivations
 from tidelog.net.meter import Meter
-from tidelog.net.program import NetProgram
-from tidelog.net.program import Node as Place
+from tidelog.net.program import NetProgram, Place
 from tidelog.net.values import Fact, Update
 
 

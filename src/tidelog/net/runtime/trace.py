@@ -24,7 +24,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from tidelog.net.program import Node as Place
+from tidelog.net.program import Place
 from tidelog.net.runtime.merge import Record, merge
 from tidelog.net.runtime.network import Convergence
 from tidelog.net.runtime.node import Node, Reaction

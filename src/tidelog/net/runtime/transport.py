@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from tidelog.net.program import Node as Place
+from tidelog.net.program import Place
 from tidelog.net.schedulers import Scheduler
 from tidelog.net.values import Update
 

@@ -22,8 +22,7 @@ from tidelog.errors import TidelogError
 from tidelog.net.algorithms import Method
 from tidelog.net.derivations import Derivations
 from tidelog.net.meter import Meter
-from tidelog.net.program import Node as Place
-from tidelog.net.program import load_local
+from tidelog.net.program import Place, load_local
 from tidelog.net.runtime.channel import Channel
 from tidelog.net.runtime.dictionary import Receiver, Sender
 from tidelog.net.runtime.messages import (

@@ -16,8 +16,7 @@ from tidelog.net.delta import DeltaRules, Made
 from tidelog.net.derivations import Derivations
 from tidelog.net.join import Join
 from tidelog.net.meter import Meter
-from tidelog.net.program import NetProgram
-from tidelog.net.program import Node as Place
+from tidelog.net.program import NetProgram, Place
 from tidelog.net.runtime.node import Node
 from tidelog.net.store import OLD
 from tidelog.net.timed.program import Action, TimedProgram

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tidelog.net.checks import PERIODIC
 from tidelog.net.delta import DeltaRules, Made
 from tidelog.net.meter import Meter
-from tidelog.net.program import Node as Place
+from tidelog.net.program import Place
 from tidelog.net.runtime import packed
 from tidelog.net.runtime.node import Reaction
 from tidelog.net.runtime.trace import Trace, name

@@ -79,7 +79,7 @@ def _places(rule: tree.Rule) -> list[Place]:
     return list(dict.fromkeys(p for p in map(_place, atoms) if p is not None))
 
 
-def _variables(nodes: Iterable[tree.Node]) -> list[str]:
+def _variables(nodes: Iterable[tree.SyntaxNode]) -> list[str]:
     names: dict[str, None] = {}
     for node in nodes:
         for n in node.walk():

@@ -42,7 +42,7 @@ from tidelog.lang import tree
 from tidelog.lang.rules import RDF_TYPE, TRIPLE
 from tidelog.plain import dataclass, field, replace
 
-N = TypeVar("N", bound=tree.Node)
+N = TypeVar("N", bound=tree.SyntaxNode)
 
 TYPE = f"<{RDF_TYPE}>"
 WHOLE = "all triples are in"

@@ -37,12 +37,12 @@ def refuse_unsupported(checked: Checked) -> None:
     report.check()
 
 
-def _nodes(types: ClauseTypes) -> Iterator[tree.Node]:
+def _nodes(types: ClauseTypes) -> Iterator[tree.SyntaxNode]:
     for literal in (types.clause.head, *types.clause.body):
         yield from literal.walk()
 
 
-def _check(node: tree.Node, types: ClauseTypes, report: Report) -> None:
+def _check(node: tree.SyntaxNode, types: ClauseTypes, report: Report) -> None:
     match node:
         case tree.Functor(op="ord", args=(arg,)) if types.kind_of(arg) in (Kind.SYMBOL, Kind.RECORD):
             report.error("TL1251", f"`ord` of a {types.kind_of(arg).value}: the DataFrame executor does not number "
