@@ -31,9 +31,11 @@ fuzz: $(READY)
 	TIDELOG_FUZZ=5000 $(BIN)/python -m pytest -n 2 tests/rdf/test_sparql_random.py
 	TIDELOG_FUZZ=20000 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/evaluate/test_best_of.py
 
-# 100,000 protocols with recursive min and max, supports, several bursts, all schedules; an hour or two.
+# 122,500 cases of a few protocols (43,750 of them networks with recursive min and max, 43,750 with supports, 35,000 from
+# scratch), then 100,000 programs that differ; several bursts, all schedules, no lost messages. Half an hour.
 fuzz-net: $(READY)
 	TIDELOG_FUZZ=350000 $(BIN)/python -m pytest -n 2 --timeout 14400 tests/net/test_net_recursion.py
+	TIDELOG_FUZZ=1000000 $(BIN)/python -m pytest -n 2 --timeout 14400 tests/net/test_net_wide.py
 
 # Processes that are killed 200 times, and die or fail at every one of some 1,700 file operations; hours.
 soak: $(READY)

@@ -6,6 +6,7 @@ Floods, distance vectors with costs of zero, widest and best paths, with rules o
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from random import Random
 
@@ -72,6 +73,14 @@ def random_best(seed: int) -> Case:
     least = rng.choice((0, 0, 1))
     nodes = rng.randint(3, 4 if text.startswith(PATHS) else 5)
     facts = list(dict.fromkeys(_fact(rng, nodes, least, floods) for _ in range(rng.randint(nodes, 2 * nodes + 3))))
+    bursts = come_and_go(rng, facts, lambda: _fact(rng, nodes, least, floods))
+    schedule, picking = rng.choice(SCHEDULES), rng.choice((1, 1, 1, 2, None))
+    rules = tuple(_parsed(text).rules)
+    return Case(seed, rules, tuple(facts), bursts, schedule, picking, rng.random() < 0.3)
+
+
+def come_and_go(rng: Random, facts: list[Fact], draw: Callable[[], Fact]) -> tuple[tuple[Update, ...], ...]:
+    """One to three bursts that take away facts that are there and bring others; in a burst in any order."""
     present = Counter(facts)
     bursts = []
     for _ in range(rng.randint(1, 3)):
@@ -79,14 +88,12 @@ def random_best(seed: int) -> Case:
         for _ in range(rng.randint(1, 4)):
             known = [f for f, n in present.items() if n > 0]
             sign = -1 if known and rng.random() < 0.6 else 1
-            fact = rng.choice(known) if sign < 0 else _fact(rng, nodes, least, floods)
+            fact = rng.choice(known) if sign < 0 else draw()
             present[fact] += sign
             updates.append(Update(sign, fact))
         rng.shuffle(updates)
         bursts.append(tuple(updates))
-    schedule, picking = rng.choice(SCHEDULES), rng.choice((1, 1, 1, 2, None))
-    rules = tuple(_parsed(text).rules)
-    return Case(seed, rules, tuple(facts), tuple(bursts), schedule, picking, rng.random() < 0.3)
+    return tuple(bursts)
 
 
 def _fact(rng: Random, nodes: int, least: int, floods: bool) -> Fact:
