@@ -45,7 +45,7 @@ def test_all_nodes_of_the_dialect_are_covered() -> None:
     """The strategies make every node that has a Soufflé syntax."""
     rules = {"Iri", "RdfLiteral", "GroupedAggregate", "AggregateBinding", "Existential", "Prefix"}
     other = rules | {"HeadAggregate", "Materialize"}
-    abstract = {"Node", "Term", "Literal", "TypeDecl", "Program"}
+    abstract = {"SyntaxNode", "Term", "Literal", "TypeDecl", "Program"}
     kinds = {k for k in vars(t).values() if isinstance(k, type) and dataclasses.is_dataclass(k)}
     wanted = {k.__name__ for k in kinds} - other - abstract
     seen: set[str] = set()
